@@ -1,0 +1,47 @@
+"""Graph embeddings without labels, by fractional-order diffusion.
+
+The names below are loaded when first used, so that `import fdgcl` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from fdgcl.evaluation import cluster as cluster
+    from fdgcl.evaluation import knn as knn
+    from fdgcl.evaluation import linear_probe as linear_probe
+    from fdgcl.graphs import Graph as Graph
+    from fdgcl.graphs import Splits as Splits
+    from fdgcl.graphs import block_model as block_model
+    from fdgcl.graphs import load_dataset as load_dataset
+    from fdgcl.graphs import read_graph as read_graph
+    from fdgcl.model import FDGCL as FDGCL
+
+_HOME = {
+    "FDGCL": "fdgcl.model",
+    "Graph": "fdgcl.graphs",
+    "Splits": "fdgcl.graphs",
+    "block_model": "fdgcl.graphs",
+    "load_dataset": "fdgcl.graphs",
+    "read_graph": "fdgcl.graphs",
+    "linear_probe": "fdgcl.evaluation",
+    "knn": "fdgcl.evaluation",
+    "cluster": "fdgcl.evaluation",
+}
+
+__all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        message = f"module 'fdgcl' has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

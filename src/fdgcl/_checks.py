@@ -1,0 +1,108 @@
+"""Checks of what users hand in: one sentence that names argument, value and choices."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class InputError(ValueError):
+    """Bad input, explained in one sentence; the command line exits with code 2."""
+
+
+class MissingExtraError(ImportError):
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package}, which is not installed: "
+            f"pip install 'fdgcl[{extra}]'."
+        )
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a hint such as `; did you mean "gl"?`, or nothing when none is near."""
+    matches = difflib.get_close_matches(str(name).lower(), list(known), n=1, cutoff=0.5)
+    return f'; did you mean "{matches[0]}"?' if matches else ""
+
+
+def choose(kind: str, name: str, registry: Mapping[str, T]) -> T:
+    """Look `name` up in `registry`; an unknown name is refused with the nearest one.
+
+    Args:
+        kind: What is chosen, in words a user knows ("solver", "loss", "dataset").
+        name: The name asked for.
+        registry: All that there is, by name.
+
+    Raises:
+        InputError: `name` is not in the registry.
+    """
+    try:
+        return registry[name]
+    except (KeyError, TypeError):
+        message = (
+            f"unknown {kind} {name!r}{nearest(name, registry)} "
+            f"(known: {', '.join(registry)})"
+        )
+        raise InputError(message) from None
+
+
+def check_finite(name: str, value: float) -> float:
+    """Return `value` as a float, or refuse what is not a finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(value, bool) or not math.isfinite(number):
+        message = f"{name} must be a finite number, got {value!r}"
+        raise InputError(message)
+    return number
+
+
+def check_positive(name: str, value: float) -> float:
+    """Return `value`, or refuse it unless it is a number above zero."""
+    number = check_finite(name, value)
+    if number <= 0:
+        message = f"{name} must be positive, got {value!r}"
+        raise InputError(message)
+    return number
+
+
+def check_nonnegative(name: str, value: float) -> float:
+    """Return `value`, or refuse it unless it is a number of zero or more."""
+    number = check_finite(name, value)
+    if number < 0:
+        message = f"{name} must be zero or more, got {value!r}"
+        raise InputError(message)
+    return number
+
+
+def check_count(name: str, value: int, minimum: int = 1) -> int:
+    """Return `value`, or refuse it unless it is a whole number of at least `minimum`."""
+    number = check_finite(name, value)
+    if number != int(number) or number < minimum:
+        message = f"{name} must be a whole number of at least {minimum}, got {value!r}"
+        raise InputError(message)
+    return int(number)
+
+
+def check_fraction(name: str, value: float) -> float:
+    """Return `value`, or refuse it unless it lies in [0, 1]."""
+    number = check_finite(name, value)
+    if not 0 <= number <= 1:
+        message = f"{name} must lie in [0, 1], got {value!r}"
+        raise InputError(message)
+    return number
+
+
+def check_order(value: float) -> float:
+    """Return a fractional order, or refuse it unless it lies in (0, 1]."""
+    number = check_finite("order", value)
+    if not 0 < number <= 1:
+        message = f"order must lie in (0, 1], got {value!r}"
+        raise InputError(message)
+    return number
