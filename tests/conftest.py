@@ -1,0 +1,29 @@
+"""What every test may use: where the benchmark data lies, small graphs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+BENCHMARK_DATA = Path(__file__).parents[2] / "shared" / "datasets"
+
+
+@pytest.fixture(scope="session")
+def data_root() -> Path:
+    """The folder with the benchmark datasets in the compact format."""
+    for folder in (os.environ.get("FDGCL_DATA"), BENCHMARK_DATA):
+        if folder and (Path(folder) / "cora.npz").is_file():
+            return Path(folder)
+    pytest.skip("benchmark data not found: set FDGCL_DATA to a folder with cora.npz")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        return
+    for item in items:
+        if "gpu" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="no CUDA device here"))
