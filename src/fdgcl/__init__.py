@@ -33,7 +33,7 @@ _HOME = {
     "cluster": "fdgcl.evaluation",
 }
 
-__all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_HOME)]
 
 
 def __getattr__(name: str) -> Any:

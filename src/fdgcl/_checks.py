@@ -82,7 +82,7 @@ def check_nonnegative(name: str, value: float) -> float:
 
 
 def check_count(name: str, value: int, minimum: int = 1) -> int:
-    """Return `value`, or refuse it unless it is a whole number of at least `minimum`."""
+    """Return `value`, or refuse it unless it is whole and at least `minimum`."""
     number = check_finite(name, value)
     if number != int(number) or number < minimum:
         message = f"{name} must be a whole number of at least {minimum}, got {value!r}"

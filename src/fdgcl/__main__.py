@@ -1,0 +1,5 @@
+"""`python -m fdgcl` is `fdgcl`."""
+
+from fdgcl.cli import main
+
+main()

@@ -1,0 +1,56 @@
+"""Where text goes: results to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def console() -> Console:
+    """Return the console for results (stdout)."""
+    return _console(stderr=False)
+
+
+def errors() -> Console:
+    """Return the console for progress, notices and errors (stderr)."""
+    return _console(stderr=True)
+
+
+def emit(value: object) -> None:
+    """Write `value` to stdout as one JSON document."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def say(text: str) -> None:
+    """Write a line of human text to stdout, unwrapped when piped."""
+    console().print(text, soft_wrap=True)
+
+
+def notice(text: str) -> None:
+    """Write a line that is neither result nor error to stderr."""
+    errors().print(text, style="dim", soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """Write one `warning: ...` line to stderr."""
+    errors().print(f"warning: {_one_line(text)}", style="yellow", soft_wrap=True)
+
+
+def fail(text: str) -> None:
+    """Write one `error: ...` line to stderr."""
+    errors().print(f"error: {_one_line(text)}", style="red", soft_wrap=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    # Made anew each time: it is cheap, and stdout may have been redirected since.
+    from rich.console import Console
+
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,280 @@
+"""`fdgcl data`: known datasets, and graphs in the compact format."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fdgcl._checks import InputError
+from fdgcl.cli.console import console, emit, say
+from fdgcl.cli.options import (
+    Debug,
+    Features,
+    IdColumn,
+    Json,
+    LabelColumn,
+    Labels,
+    SourceColumn,
+    TargetColumn,
+    WeightColumn,
+)
+from fdgcl.cli.progress import bars
+from fdgcl.cli.source import Reading, Source, find_source, read
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from fdgcl.graphs.catalogue import Dataset
+    from fdgcl.graphs.datasets import Place
+    from fdgcl.graphs.graph import Graph
+
+Root = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-root",
+        "--root",
+        help="Folder with compact files, or with raw files of PyTorch Geometric, OGB "
+        "or SNAP. By default the environment variable FDGCL_DATA.",
+        show_default=False,
+    ),
+]
+Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
+PROBLEMS_FOUND = 1
+_SIZES = ("nodes", "features", "classes", "edges")
+_PLACES = {"compact": "yes", "raw": "raw files", "bundled": "bundled"}
+
+app = typer.Typer(
+    help="Known datasets, and graphs in the compact format.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command("list")
+def list_datasets(
+    root: Root = None,
+    as_json: Json = False,
+    debug: Debug = False,  # noqa: ARG001
+) -> None:
+    """Show the known datasets, their sizes, and which of them are here."""
+    from fdgcl.graphs.catalogue import CATALOGUE
+    from fdgcl.graphs.datasets import data_root, locate
+
+    folder = data_root(root)
+    places = {name: locate(name, folder) for name in CATALOGUE}
+    # What can be had nowhere is of interest only to those who have it.
+    shown = [e for e in CATALOGUE.values() if e.loader or places[e.name]]
+    if as_json:
+        emit([_facts(entry, places[entry.name]) for entry in shown])
+        return
+    table = _size_table("name")
+    table.add_column("splits")
+    table.add_column("here", no_wrap=True)
+    kind = ""
+    for entry in shown:
+        if entry.kind != kind:
+            kind = entry.kind
+            table.add_row(f"{kind}:", style="italic")
+        place = places[entry.name]
+        here = "-" if place is None else _PLACES[place.kind]
+        splits = f"{entry.split.count} x {entry.split.name.partition(',')[0]}"
+        sizes = map(_words, asdict(entry.sizes).values())
+        table.add_row(entry.name, *sizes, splits, here)
+    console().print(table)
+    cora = places["cora"]
+    if cora is not None and cora.kind == "bundled":
+        say("cora: the bundled copy has a node order and a split of its own.")
+    where = "none; give --data-root or set FDGCL_DATA" if folder is None else folder
+    say(f"data root: {where}")
+
+
+@app.command()
+def info(
+    name: Name,
+    root: Root = None,
+    as_json: Json = False,
+    debug: Debug = False,  # noqa: ARG001
+) -> None:
+    """Show what is known about one dataset: sizes, splits, source, licence."""
+    from rich.table import Table
+
+    from fdgcl.graphs.datasets import (
+        data_root,
+        dataset_info,
+        load_dataset,
+        locate,
+        summarise,
+    )
+
+    entry = dataset_info(name)
+    folder = data_root(root)
+    place = locate(entry.name, folder)
+    facts = _facts(entry, place)
+    # Raw files need another library and take a while, so they are only located.
+    if place is not None and place.kind != "raw":
+        facts["measured"] = summarise(load_dataset(entry.name, folder))
+    if as_json:
+        emit(facts)
+        return
+    table = Table(box=None, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for key, value in facts.items():
+        table.add_row(key.replace("_", " "), _words(value))
+    console().print(table)
+
+
+@app.command()
+def verify(
+    folder: Annotated[
+        Path,
+        typer.Argument(help="Folder with compact files NAME.npz.", show_default=False),
+    ],
+    as_json: Json = False,
+    debug: Debug = False,  # noqa: ARG001
+) -> None:
+    """Check every known dataset in a folder; exit code 1 when one is not right."""
+    from fdgcl.graphs.datasets import verify_folder
+
+    with bars(shown=not as_json) as progress:
+        reports = verify_folder(folder, progress)
+    problems = [report for report in reports if report.problem]
+    if as_json:
+        emit([{**asdict(report), "path": str(report.path)} for report in reports])
+    else:
+        table = _size_table("name", "state")
+        table.add_column("sha256")
+        for report in reports:
+            sizes = [_words(report.summary.get(key)) for key in _SIZES]
+            state = "PROBLEM" if report.problem else "ok"
+            table.add_row(report.name, state, *sizes, report.sha256[:12])
+        console().print(table)
+        for report in problems:
+            say(f"{report.name}: {report.problem}")
+    if problems:
+        raise typer.Exit(PROBLEMS_FOUND)
+
+
+@app.command()
+def convert(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="An edge list, a compact .npz file, or the name of a dataset.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="The .npz file.", show_default=False),
+    ],
+    features: Features = None,
+    labels: Labels = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    weight_column: WeightColumn = None,
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    root: Root = None,
+    download: Annotated[
+        bool, typer.Option("--download", help="Download a dataset that is not here.")
+    ] = False,
+    as_json: Json = False,
+    debug: Debug = False,  # noqa: ARG001
+) -> None:
+    """Write a graph in the compact format: your own files, or a known dataset."""
+    from fdgcl.graphs.compact import write_compact
+    from fdgcl.graphs.datasets import summarise
+
+    if output.suffix != ".npz":
+        message = f"--output must end in .npz, got {output}"
+        raise InputError(message)
+    reading = Reading(
+        features=features,
+        labels=labels,
+        source_column=source_column,
+        target_column=target_column,
+        weight_column=weight_column,
+        id_column=id_column,
+        label_column=label_column,
+        data_root=root,
+    )
+    with bars(shown=not as_json) as progress, progress.waiting("read"):
+        graph = _read(find_source(source), reading, download=download)
+    write_compact(output, graph)
+    if as_json:
+        emit({"output": str(output), "source": graph.source, **summarise(graph)})
+        return
+    say(f"wrote {output}: {graph}")
+
+
+def _read(source: Source, reading: Reading, *, download: bool) -> Graph:
+    from fdgcl.graphs.datasets import BUNDLED, load_dataset
+
+    if reading.made:
+        message = f"--features must be a file here, got {reading.made}"
+        raise InputError(message)
+    if source.path is not None:
+        reading.check()
+        return read(source, reading)
+    if reading.features or reading.labels:
+        message = (
+            f"--features and --labels go with a file, but {source.name} is the name of "
+            "a dataset, which has its own"
+        )
+        raise InputError(message)
+    graph = load_dataset(source.name, reading.data_root, download=download)
+    if graph.source == BUNDLED and source.name == "cora":
+        message = (
+            "Planetoid's cora is not here: add --download or --data-root, or convert "
+            "the bundled copy by its own name, cora-bundled"
+        )
+        raise InputError(message)
+    return graph
+
+
+def _size_table(*first: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
+    for heading in first:
+        table.add_column(heading, no_wrap=True)
+    for heading in _SIZES:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _facts(entry: Dataset, place: Place | None) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        **asdict(entry.sizes),
+        "kind": entry.kind,
+        "undirected": entry.undirected,
+        "splits": entry.split.name,
+        "split_count": entry.split.count,
+        "paper": None if entry.paper is None else asdict(entry.paper),
+        "source": entry.source,
+        "licence": entry.licence,
+        "loader": None if entry.loader is None else str(entry.loader),
+        "note": entry.note,
+        "here": None if place is None else str(place),
+    }
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{k.replace('_', ' ')} {_words(v)}" for k, v in value.items())
+    if isinstance(value, list):
+        return "/".join(map(str, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return str(value) if value else "-"

@@ -1,0 +1,130 @@
+"""`fdgcl embed`: from a graph to embeddings."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fdgcl._checks import check_count
+from fdgcl.cli import options
+from fdgcl.cli.job import Job, build_model
+from fdgcl.cli.options import GIVEN, RUN, given_settings, option, with_settings
+from fdgcl.cli.runs import check_output, check_run
+from fdgcl.cli.source import Reading, find_source
+from fdgcl.cli.talk import Talk
+
+
+@with_settings
+def embed(
+    context: typer.Context,
+    graph: options.GraphName,
+    features: options.Features = None,
+    labels: options.Labels = None,
+    source_column: options.SourceColumn = None,
+    target_column: options.TargetColumn = None,
+    weight_column: options.WeightColumn = None,
+    id_column: options.IdColumn = None,
+    label_column: options.LabelColumn = None,
+    data_root: options.DataRoot = None,
+    output: options.Output = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+    debug: options.Debug = False,  # noqa: ARG001
+    preset: Annotated[
+        str | None,
+        option(
+            "--preset",
+            text="Start from this dataset's settings; other options override them.",
+            metavar="NAME",
+            show_default="that of the dataset",
+            panel=RUN,
+        ),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        option(
+            "--run",
+            text="Folder for model, settings and training log.",
+            show_default="runs/GRAPH-TIMESTAMP",
+            panel=RUN,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, option("--resume", text="Go on with the run in --run.", panel=RUN)
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        option(
+            "--dry-run",
+            text="Only say what would be done, what it takes, and whether the solver "
+            "is stable.",
+            panel=RUN,
+        ),
+    ] = False,
+    evaluate: Annotated[
+        bool,
+        option(
+            "--evaluate",
+            text="Score the embedding by a linear probe, beside training-free ones; "
+            "needs labels.",
+            panel=RUN,
+        ),
+    ] = False,
+    seeds: Annotated[
+        int,
+        option(
+            "--seeds",
+            text="Train this often, with seeds from --seed on; the first is written.",
+            metavar="N",
+            panel=RUN,
+        ),
+    ] = 1,
+    **settings: Any,
+) -> None:
+    """Turn a graph into embeddings: one vector per node, without labels.
+
+    fdgcl embed edges.csv --features x.parquet -o z.parquet
+    """
+    talk = Talk(quiet=quiet, json=json)
+    source = find_source(graph)
+    reading = Reading(
+        features=features,
+        labels=labels,
+        source_column=source_column,
+        target_column=target_column,
+        weight_column=weight_column,
+        id_column=id_column,
+        label_column=label_column,
+        data_root=data_root,
+    )
+    reading.check()
+    check_count("--seeds", seeds)
+    if not dry_run:
+        check_run(run, resume=resume)
+        if output is not None:
+            check_output(output)
+    model = build_model(source, preset, given_settings(settings), reading, talk)
+    job = Job(source, reading, model, talk, seeds=seeds, scored=evaluate)
+    if dry_run:
+        job.plan()
+    else:
+        job.run(run, output, resume=resume, command=_typed(context))
+
+
+def _typed(context: typer.Context) -> str:
+    """Return the command as typed, less what a resumed one says anew."""
+    given: list[str] = list(context.meta.get(GIVEN, ()))
+    kept: list[str] = []
+    skip = False
+    for word in given:
+        if skip or word == "--resume" or word.startswith("--run="):
+            skip = False
+            continue
+        if word == "--run":
+            skip = True
+            continue
+        kept.append(word)
+    return shlex.join(["fdgcl", *kept])

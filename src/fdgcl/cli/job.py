@@ -1,0 +1,262 @@
+"""One embedding job: read, train once per seed, write, score, tell."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from fdgcl._checks import InputError
+from fdgcl.cli.console import fail
+from fdgcl.cli.failures import INTERRUPTED
+from fdgcl.cli.runs import EMBEDDING, run_folder
+from fdgcl.cli.scores import Row, baselines, score, score_table, with_splits
+from fdgcl.cli.source import Reading, Source, read
+from fdgcl.cli.talk import Talk
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from fdgcl.cli.progress import Bars
+    from fdgcl.graphs import Graph
+    from fdgcl.model import FDGCL
+
+
+def build_model(
+    source: Source,
+    preset: str | None,
+    settings: Mapping[str, Any],
+    reading: Reading,
+    talk: Talk,
+) -> FDGCL:
+    """Return the model with its settings checked: preset, then what was given.
+
+    Raises:
+        InputError: A setting is out of range, or the preset is unknown.
+    """
+    from fdgcl.model import FDGCL, PRESETS
+
+    given = dict(settings)
+    if reading.made:
+        given["structural"] = reading.made
+    if preset is None and source.path is None and source.name in PRESETS:
+        preset = source.name
+    model = FDGCL(**given) if preset is None else FDGCL.preset(preset, **given)
+    model.check()
+    if preset is not None:
+        changed = f", with {', '.join(sorted(given))} as given" if given else ""
+        talk.notice(f"settings: the preset for {preset}{changed}")
+    return model
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to embed and how; `run` does it, `plan` only tells."""
+
+    source: Source
+    reading: Reading
+    model: FDGCL
+    talk: Talk
+    seeds: int = 1
+    scored: bool = False
+
+    def plan(self) -> None:
+        """Tell what `run` would do; write nothing."""
+        with self.talk.bars() as bars:
+            graph = self._read(bars)
+        plan = self.model.plan(graph)
+        self.talk.say(repr(graph))
+        for sentence in plan.describe():
+            self.talk.say(sentence)
+        self.talk.say("dry run: nothing was trained, nothing written")
+        self.talk.emit(
+            {
+                "graph": _about(graph),
+                "plan": plan.to_dict(),
+                "settings": self.model.get_params(),
+                "notices": self.talk.notices,
+            }
+        )
+
+    def run(
+        self, folder: Path | None, output: Path | None, *, resume: bool, command: str
+    ) -> None:
+        """Do it all.
+
+        Args:
+            folder: The run folder; None for a new one.
+            output: Where the embedding goes; None for the run folder.
+            resume: Whether to go on with what is in the folder.
+            command: What the user typed, to tell how to go on after an interruption.
+        """
+        with self.talk.bars() as bars:
+            graph = self._read(bars)
+            with run_folder(folder, self.source.name) as path:
+                try:
+                    runs = self._train(graph, path, bars, resume=resume)
+                except KeyboardInterrupt:
+                    fail(_how_to_resume(path, command))
+                    raise typer.Exit(INTERRUPTED) from None
+                target = output or path / EMBEDDING
+                _write(target, graph, runs[0].embedding, path)
+                rows = self._score(graph, runs, bars)
+        self._tell(graph, runs, rows, target, path)
+
+    def _read(self, bars: Bars) -> Graph:
+        with bars.waiting("read"):
+            graph = read(self.source, self.reading)
+        self.talk.notice(f"{graph!r}")
+        if self.scored:
+            graph, notice = with_splits(graph)
+            self.talk.notice(*[notice] if notice else [])
+        return graph
+
+    def _train(
+        self, graph: Graph, folder: Path, bars: Bars, *, resume: bool
+    ) -> list[Trained]:
+        runs = []
+        for number in range(self.seeds):
+            seed = self.model.get_params()["seed"] + number
+            model = type(self.model)(**{**self.model.get_params(), "seed": seed})
+            place = folder if number == 0 else folder / f"seed-{seed}"
+            if self.seeds > 1:
+                bars.part(f"seed {seed}")
+            start = time.perf_counter()
+            embedding = model.fit_transform(
+                graph,
+                run=place,
+                resume=resume and place.is_dir(),
+                progress=bars,
+            )
+            runs.append(Trained(model, embedding, time.perf_counter() - start))
+            self.talk.notice(*model.notices_)
+        bars.part("")
+        return runs
+
+    def _score(self, graph: Graph, runs: Sequence[Trained], bars: Bars) -> list[Row]:
+        if not self.scored:
+            return []
+        trained = score("trained embedding", (r.embedding for r in runs), graph, bars)
+        models = [run.model for run in runs]
+        return [trained, *baselines(models, graph, bars)]
+
+    def _tell(
+        self,
+        graph: Graph,
+        runs: Sequence[Trained],
+        rows: Sequence[Row],
+        target: Path,
+        folder: Path,
+    ) -> None:
+        nodes, dim = runs[0].embedding.shape
+        facts = runs[0].facts()
+        following = _next_command(self.source, self.reading, target, folder, rows)
+        self.talk.say(f"embedding  {target}  ({nodes} nodes x {dim}, float32)")
+        self.talk.say(f"run        {folder}")
+        self.talk.say(f"training   {describe(facts)}")
+        if rows:
+            self.talk.show(score_table(rows, _caption(graph, len(runs))))
+        self.talk.say(f"next       {following}")
+        self.talk.emit(
+            {
+                "embedding": str(target),
+                "run": str(folder),
+                "nodes": nodes,
+                "dim": dim,
+                **facts,
+                "graph": _about(graph),
+                "settings": runs[0].model.get_params(),
+                "evaluation": [row.to_dict() for row in rows] or None,
+                "notices": self.talk.notices,
+                "next": following,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained model, its embedding of the graph, and how long both took."""
+
+    model: FDGCL
+    embedding: npt.NDArray[np.float32]
+    seconds: float
+
+    def facts(self) -> dict[str, Any]:
+        """Return seconds, epochs, and loss and ranks of the last epoch."""
+        last = self.model.history_[-1] if self.model.history_ else {}
+        return {
+            "seconds": round(self.seconds, 3),
+            "epochs": len(self.model.history_),
+            "loss": last.get("loss"),
+            "effective_rank_1": last.get("effective_rank_1"),
+            "effective_rank_2": last.get("effective_rank_2"),
+        }
+
+
+def describe(facts: Mapping[str, Any]) -> str:
+    """Return the facts of a training in a few words."""
+    text = f"{facts['epochs']} epochs, {facts['seconds']:.1f} s"
+    if facts["loss"] is not None:
+        text += (
+            f"; loss {facts['loss']:.4f}, effective ranks of the views "
+            f"{facts['effective_rank_1']:.1f} and {facts['effective_rank_2']:.1f}"
+        )
+    return text
+
+
+def _write(target: Path, graph: Graph, embedding: Any, folder: Path) -> None:
+    from fdgcl.embeddings import write_embeddings
+
+    try:
+        write_embeddings(target, graph.ids, embedding)
+    except InputError as error:
+        message = f"{error}; the trained model is kept in {folder}"
+        raise InputError(message) from None
+
+
+def _about(graph: Graph) -> dict[str, Any]:
+    return {
+        "name": graph.name,
+        "source": graph.source,
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "features": graph.num_features,
+        "splits": graph.splits.name if graph.splits is not None else None,
+    }
+
+
+def _caption(graph: Graph, seeds: int) -> str:
+    assert graph.splits is not None
+    count = len(graph.splits)
+    return (
+        f"accuracy in %, mean ± standard deviation over {seeds} seed{'s'[: seeds > 1]} "
+        f"and {count} split{'s'[: count > 1]} ({graph.splits.name}); every choice is "
+        "made on validation"
+    )
+
+
+def _next_command(
+    source: Source, reading: Reading, target: Path, folder: Path, rows: Sequence[Row]
+) -> str:
+    if not rows and source.path is None:
+        return shlex.join(["fdgcl", "evaluate", str(target), "--dataset", source.name])
+    if not rows and reading.labels is not None:
+        words = ["fdgcl", "evaluate", str(target), "--labels", str(reading.labels)]
+        return shlex.join(words)
+    features = "" if reading.made else " --features NEW_FEATURES"
+    return (
+        f"fdgcl transform {shlex.quote(str(folder))} NEW_EDGES{features} -o z2.parquet"
+    )
+
+
+def _how_to_resume(folder: Path, command: str) -> str:
+    if not any(folder.iterdir()):
+        return "interrupted before there was anything to keep"
+    run = shlex.quote(str(folder))
+    return f"interrupted; go on where it stopped with: {command} --run {run} --resume"

@@ -1,0 +1,139 @@
+"""The table of scores: the trained embedding beside what needs no training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, pstdev
+from typing import TYPE_CHECKING, Any
+
+from fdgcl._checks import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from fdgcl.cli.progress import Bars
+    from fdgcl.evaluation.results import SplitScores
+    from fdgcl.graphs import Graph
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: accuracies of one method over seeds and splits."""
+
+    name: str
+    test: tuple[float, ...]
+    val: tuple[float, ...]
+
+    @classmethod
+    def over(cls, name: str, results: Iterable[SplitScores]) -> Row:
+        """Collect the results of one method, one per seed."""
+        found = list(results)
+        return cls(
+            name,
+            tuple(value for result in found for value in result.test),
+            tuple(value for result in found for value in result.val),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return names and numbers, ready for JSON."""
+        return {
+            "name": self.name,
+            "test_mean": fmean(self.test),
+            "test_std": pstdev(self.test),
+            "val_mean": fmean(self.val),
+            "val_std": pstdev(self.val),
+            "test": list(self.test),
+            "val": list(self.val),
+        }
+
+
+def with_splits(graph: Graph) -> tuple[Graph, str | None]:
+    """Return the graph with splits, and a notice when they had to be drawn.
+
+    Raises:
+        InputError: There are no labels to split.
+    """
+    from fdgcl.graphs import random_splits
+
+    if graph.y is None:
+        message = (
+            f"--evaluate needs labels, and {graph.name} ({graph.source}) has none: "
+            "name a file with them by --labels"
+        )
+        raise InputError(message)
+    if graph.splits is not None:
+        return graph, None
+    splits = random_splits(graph.y, train=0.1, val=0.1, count=10, seed=0)
+    notice = (
+        f"{graph.name} has labels but no splits: scored on ten random splits of its "
+        "labelled nodes, 10 % to train, 10 % to choose, 80 % to test (seed 0)"
+    )
+    return replace(graph, splits=splits), notice
+
+
+def score_table(rows: Sequence[Row], caption: str) -> Table:
+    """Return the rows as a table: accuracies in percent, the best test score bold."""
+    from rich.table import Table
+
+    table = Table(caption=caption, caption_justify="left", caption_style="dim")
+    table.add_column("linear probe on")
+    table.add_column("test accuracy", justify="right")
+    table.add_column("validation", justify="right")
+    best = max(fmean(row.test) for row in rows)
+    for row in rows:
+        style = "bold" if fmean(row.test) == best else None
+        table.add_row(row.name, percent(row.test), percent(row.val), style=style)
+    return table
+
+
+def percent(values: Sequence[float]) -> str:
+    """Return mean and standard deviation in percent, as `83.76 ± 0.41`."""
+    spread = f" ± {100 * pstdev(values):.2f}" if len(values) > 1 else ""
+    return f"{100 * fmean(values):.2f}{spread}"
+
+
+def score(name: str, embeddings: Iterable[Any], graph: Graph, bars: Bars) -> Row:
+    """Probe the embeddings of one method, one per seed."""
+    from fdgcl.evaluation import linear_probe
+
+    results = []
+    for embedding in embeddings:
+        results.append(
+            linear_probe(
+                embedding,
+                graph.y,
+                graph.splits,
+                progress=lambda done, total: bars("probe", done, total),
+            )
+        )
+    return Row.over(name, results)
+
+
+def baselines(models: Sequence[FDGCL], graph: Graph, bars: Bars) -> list[Row]:
+    """Return the rows that need no training: X, A^2 X and the untrained encoder."""
+    from fdgcl.graphs.operators import build_operator
+
+    settings = models[0].get_params()
+    rows = [
+        score(
+            "untrained encoder",
+            (
+                type(model)(**{**model.get_params(), "epochs": 0}).fit_transform(graph)
+                for model in models
+            ),
+            graph,
+            bars,
+        )
+    ]
+    if graph.features is not None:
+        operator = build_operator(
+            graph.adjacency,
+            direction=settings["direction"] or "symmetric",
+            self_loops=settings["self_loops"],
+            normalization=settings["normalization"],
+        ).matrix
+        twice = operator @ (operator @ graph.features)
+        rows.append(score("A^2 X", [twice], graph, bars))
+        rows.append(score("features X", [graph.features], graph, bars))
+    return rows

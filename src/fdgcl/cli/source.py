@@ -1,0 +1,103 @@
+"""From what the user typed to a graph: a file, or a dataset by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fdgcl._checks import InputError, nearest
+
+if TYPE_CHECKING:
+    from fdgcl.graphs import Graph
+
+MADE = ("degree", "spectral", "random")  # features made from the edges alone
+_ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".edges", ".edgelist", ".parquet", ".npz")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the graph is: in a file, or among the datasets when `path` is None."""
+
+    name: str
+    path: Path | None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a graph: feature and label files, columns, the data root."""
+
+    features: str | None = None
+    labels: Path | None = None
+    source_column: str | None = None
+    target_column: str | None = None
+    weight_column: str | None = None
+    id_column: str | None = None
+    label_column: str | None = None
+    data_root: Path | None = None
+
+    @property
+    def made(self) -> str | None:
+        """The kind of features to make from the edges, if that was asked for."""
+        return self.features if self.features in MADE else None
+
+    @property
+    def feature_file(self) -> Path | None:
+        """The feature file, if one was named."""
+        return Path(self.features) if self.features and not self.made else None
+
+    def check(self) -> None:
+        """Refuse files that are not there, before anything is read."""
+        for option, file in (
+            ("--features", self.feature_file),
+            ("--labels", self.labels),
+        ):
+            if file is not None and not file.is_file():
+                what = "is a folder, not a file" if file.is_dir() else "is not there"
+                message = f"{option}: {file} {what}"
+                if option == "--features":
+                    message += f" (a file, or one of {', '.join(MADE)})"
+                raise InputError(message)
+
+
+def find_source(text: str) -> Source:
+    """Return what GRAPH means.
+
+    Raises:
+        InputError: It is neither a file nor the name of a dataset.
+    """
+    from fdgcl.graphs.catalogue import CATALOGUE
+
+    path = Path(text)
+    if path.is_file():
+        return Source(_stem(path), path)
+    name = text.strip().lower().replace("_", "-")
+    if name in CATALOGUE:
+        return Source(name, None)
+    kind = "is a folder, not a file, and" if path.is_dir() else "is no file here, and"
+    message = (
+        f"{text} {kind} not the name of a dataset{nearest(name, CATALOGUE)} "
+        "(see: fdgcl data list)"
+    )
+    raise InputError(message)
+
+
+def read(source: Source, reading: Reading) -> Graph:
+    """Read the graph; features that are to be made are left out.
+
+    Raises:
+        InputError: The files do not make up a graph.
+    """
+    graph = _read(source, reading)
+    return graph.with_features(None) if reading.made else graph
+
+
+def _read(source: Source, reading: Reading) -> Graph:
+    raise NotImplementedError
+
+
+def _stem(path: Path) -> str:
+    name = path.name
+    while Path(name).suffix.lower() in _ENDINGS:
+        name = Path(name).stem
+    return name or path.name

@@ -1,0 +1,85 @@
+"""`fdgcl transform`: a trained model on new nodes or a new graph."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fdgcl._checks import InputError
+from fdgcl.cli import options
+from fdgcl.cli.runs import check_output
+from fdgcl.cli.source import Reading, find_source, read
+from fdgcl.cli.talk import Talk
+
+
+def transform(
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN",
+            help="The run folder of `fdgcl embed`.",
+            show_default=False,
+        ),
+    ],
+    graph: options.GraphName,
+    features: options.Features = None,
+    source_column: options.SourceColumn = None,
+    target_column: options.TargetColumn = None,
+    weight_column: options.WeightColumn = None,
+    id_column: options.IdColumn = None,
+    data_root: options.DataRoot = None,
+    output: options.Output = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+    debug: options.Debug = False,  # noqa: ARG001
+) -> None:
+    """Embed new nodes or another graph with a trained model, without training again.
+
+    The features must be those the model was trained on: same columns, same meaning.
+
+    fdgcl transform runs/edges-20260101-120000 edges2.csv --features x2.parquet
+    """
+    talk = Talk(quiet=quiet, json=json)
+    source = find_source(graph)
+    reading = Reading(
+        features=features,
+        source_column=source_column,
+        target_column=target_column,
+        weight_column=weight_column,
+        id_column=id_column,
+        data_root=data_root,
+    )
+    reading.check()
+    if not run.is_dir():
+        message = f"RUN must be the run folder of an embedding; {run} is not a folder"
+        raise InputError(message)
+    target = output or run / f"z-{source.name}.parquet"
+    check_output(target)
+
+    from fdgcl.embeddings import write_embeddings
+    from fdgcl.model import FDGCL
+
+    model = FDGCL.load(run)
+    start = time.perf_counter()
+    with talk.bars() as bars:
+        with bars.waiting("read"):
+            data = read(source, reading)
+        talk.notice(repr(data))
+        embedding = model.transform(data, progress=bars)
+    write_embeddings(target, data.ids, embedding)
+    seconds = time.perf_counter() - start
+    nodes, dim = embedding.shape
+    talk.say(f"embedding  {target}  ({nodes} nodes x {dim}, float32; {seconds:.1f} s)")
+    talk.emit(
+        {
+            "embedding": str(target),
+            "run": str(run),
+            "nodes": nodes,
+            "dim": dim,
+            "seconds": round(seconds, 3),
+            "notices": talk.notices,
+        }
+    )

@@ -1,0 +1,166 @@
+"""Precompute or diffuse in the loop? Cost and memory, before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Strategy = Literal["precompute", "in-loop"]
+
+# Dense products run this many times more operations a second than sparse ones; the
+# ratio is about the same on two CPU cores and on a GPU.
+DENSE_ADVANTAGE = 15.0
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The sizes that decide.
+
+    Attributes:
+        nodes: N.
+        weights: Stored weights of the operator.
+        features: F, columns of X.
+        nonzeros: Stored values of X (N * F when dense).
+        dim: Columns of a view.
+        products: Sparse products in one pass over the graph.
+        orders: Number of orders.
+        epochs: Number of epochs.
+        batch_size: Rows of a batch; None for all.
+        itemsize: Bytes of a number.
+    """
+
+    nodes: int
+    weights: int
+    features: int
+    nonzeros: int
+    dim: int
+    products: int
+    orders: int
+    epochs: int
+    batch_size: int | None
+    itemsize: int = 4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be done, what it costs, and why.
+
+    Attributes:
+        strategy: `precompute` or `in-loop`.
+        reason: Why this one.
+        sparse_products: Products of the operator with one column, in all.
+        dense_flops: Floating-point operations of dense products, in all.
+        peak_bytes: Predicted peak of the arrays held, the input aside.
+        relative_cost: Predicted cost of each strategy, in dense operations.
+        workload: The sizes it was made for.
+    """
+
+    strategy: Strategy
+    reason: str
+    sparse_products: int
+    dense_flops: float
+    peak_bytes: int
+    relative_cost: dict[str, float]
+    workload: Workload
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for JSON."""
+        return asdict(self)
+
+    def describe(self) -> list[str]:
+        """Plain sentences."""
+        load = self.workload
+        batch = (
+            "all rows at once"
+            if load.batch_size is None
+            else (f"batches of {load.batch_size:,} rows")
+        )
+        where = "before training" if self.strategy == "precompute" else "in every epoch"
+        return [
+            f"{load.nodes:,} nodes, {load.weights:,} weights in the operator, "
+            f"{load.features:,} features, dim {load.dim:,}",
+            f"strategy {self.strategy}: {self.reason}",
+            f"{load.products} products with the graph for {load.orders} orders, "
+            f"{where}; {self.sparse_products:,} columns multiplied in all",
+            f"{load.epochs} epochs, {batch}; {self.dense_flops / 1e9:,.1f} GFLOP of "
+            "dense products",
+            f"predicted peak memory {self.peak_bytes / 2**20:,.0f} MiB, input aside",
+        ]
+
+
+def make_plan(
+    load: Workload, strategy: str = "auto", *, can_precompute: bool = True
+) -> Plan:
+    """Weigh both strategies.
+
+    Args:
+        load: The sizes.
+        strategy: `auto`, or the one to take whatever it costs.
+        can_precompute: False where the dynamics has trained parameters.
+    """
+    costs = {"precompute": _precompute_cost(load), "in-loop": _in_loop_cost(load)}
+    chosen: Strategy
+    if strategy in ("precompute", "in-loop"):
+        chosen = "precompute" if strategy == "precompute" else "in-loop"
+        reason = "asked for"
+    elif not can_precompute:
+        chosen, reason = "in-loop", "the dynamics changes while it is trained"
+    elif load.batch_size is not None:
+        chosen, reason = "precompute", "mini-batches need diffused features"
+    else:
+        chosen = "precompute" if costs["precompute"] <= costs["in-loop"] else "in-loop"
+        other = max(costs.values()) / max(min(costs.values()), 1.0)
+        reason = f"the other way would cost about {other:.1f} times as much"
+    precompute = chosen == "precompute"
+    passes = 1 if precompute else 2 * load.orders * load.epochs
+    columns = load.features if precompute else load.dim
+    return Plan(
+        strategy=chosen,
+        reason=reason,
+        sparse_products=load.products * passes * columns,
+        dense_flops=_dense_flops(load) if precompute or _is_dense(load) else 0.0,
+        peak_bytes=_peak_bytes(load, chosen),
+        relative_cost=costs,
+        workload=load,
+    )
+
+
+def _is_dense(load: Workload) -> bool:
+    return load.nonzeros >= load.nodes * load.features
+
+
+def _dense_flops(load: Workload) -> float:
+    """Forward and backward of X W for each order and epoch, and one last forward."""
+    rounds = 2 * load.epochs + 1
+    return 2.0 * rounds * load.orders * load.nodes * load.features * load.dim
+
+
+def _pass_cost(load: Workload, columns: float, orders: int) -> float:
+    """One pass over the graph: sparse products, recurrence and sums."""
+    sparse = 2.0 * load.weights + (4.0 + 2.0 * orders) * load.nodes
+    return DENSE_ADVANTAGE * load.products * sparse * columns
+
+
+def _precompute_cost(load: Workload) -> float:
+    return _pass_cost(load, load.features, load.orders) + _dense_flops(load)
+
+
+def _in_loop_cost(load: Workload) -> float:
+    rounds = (2 * load.epochs + 1) * load.orders
+    if _is_dense(load):
+        encode = _dense_flops(load)
+    else:
+        encode = DENSE_ADVANTAGE * 2.0 * load.nonzeros * load.dim * rounds
+    return encode + rounds * _pass_cost(load, load.dim, 1)
+
+
+def _peak_bytes(load: Workload, strategy: str) -> int:
+    rows = load.batch_size or load.nodes
+    # Per view: hidden, standardised, activated, and the gradients of the last two.
+    views = 5 * load.orders * rows * load.dim
+    adam = 4 * load.orders * load.features * load.dim
+    diffused = load.orders * load.nodes * load.features
+    covariance = load.orders * load.features**2 if load.batch_size else 0
+    kept = diffused + covariance if strategy == "precompute" else 4 * rows * load.dim
+    embedding = load.nodes * load.dim
+    return load.itemsize * (kept + adam + max(views, 2 * embedding))

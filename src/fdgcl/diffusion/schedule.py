@@ -1,0 +1,86 @@
+"""How long, in which steps, by which solver, with which skip connections."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from fdgcl._checks import InputError, check_count, check_positive, choose
+from fdgcl.diffusion.solvers import SOLVERS, Solver, SteppingScheme
+
+Skip = Literal["none", "end", "every-step"] | int
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The time axis of a diffusion, validated.
+
+    Attributes:
+        time: T, when the diffusion stops.
+        step: h, the size of a step; there are ceil(T / h) of them.
+        solver: Name of the solver.
+        skip: When the initial features are added again: never, at the end, after every
+            step, or after each of m equal segments. The memory restarts with each.
+        memory: The newest history entries a step sums over; None for all of them.
+    """
+
+    time: float
+    step: float
+    solver: str = "predictor"
+    skip: Skip = "none"
+    memory: int | None = None
+
+    def __post_init__(self) -> None:
+        check_positive("time", self.time)
+        check_positive("step", self.step)
+        if self.step > self.time * (1 + 1e-9):
+            message = (
+                f"step must not exceed time, got step {self.step:g} and "
+                f"time {self.time:g}"
+            )
+            raise InputError(message)
+        choose("solver", self.solver, SOLVERS)
+        if self.memory is not None:
+            check_count("memory", self.memory)
+        if self.segments and self.steps % self.segments:
+            divisors = [m for m in range(1, self.steps + 1) if self.steps % m == 0]
+            message = (
+                f"skip={self.skip} does not divide the {self.steps} steps evenly; "
+                f"allowed: none, end, every-step or one of {divisors}"
+            )
+            raise InputError(message)
+
+    @property
+    def steps(self) -> int:
+        """Number of steps: T / h rounded up, a hair's breadth of rounding aside."""
+        ratio = self.time / self.step
+        nearest = round(ratio)
+        if abs(ratio - nearest) <= 1e-9 * max(1.0, ratio):
+            return nearest
+        return math.ceil(ratio)
+
+    @property
+    def segments(self) -> int:
+        """How often the initial features are added; 0 for never."""
+        if isinstance(self.skip, str):
+            named = {"none": 0, "end": 1, "every-step": self.steps}
+            return choose("skip", self.skip, named)
+        return check_count("skip", self.skip)
+
+    @property
+    def steps_per_segment(self) -> int:
+        """Steps between two additions of the initial features."""
+        return self.steps // max(self.segments, 1)
+
+    @property
+    def scheme(self) -> Solver:
+        """The solver itself."""
+        return SOLVERS[self.solver]
+
+    def products(self, symbol_degree: int = 1) -> int | None:
+        """Degree of the diffusion as a polynomial of the graph; None if none."""
+        scheme = self.scheme
+        if not isinstance(scheme, SteppingScheme):
+            return None
+        return self.steps * scheme.evaluations_per_step * symbol_degree

@@ -1,0 +1,38 @@
+"""Fractional Adams-Bashforth: the paper's solver."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+from fdgcl.diffusion.solvers.base import SteppingScheme, Weights
+from fdgcl.diffusion.solvers.special import eta_at_negative, power_differences
+
+
+@final
+class Predictor(SteppingScheme):
+    r"""Product rectangle rule on the integral form of the equation.
+
+    .. math:: y_{k+1} = y_0 + \frac{h^a}{\Gamma(1+a)}
+        \sum_{j=0}^{k} \left[(k+1-j)^a - (k-j)^a\right] F(y_j)
+
+    Order 1 is forward Euler. Reference: Diethelm, Ford and Freed, A predictor-corrector
+    approach for the numerical solution of fractional differential equations, 2002.
+    """
+
+    name = "predictor"
+    keeps = "rhs"
+
+    def predict(self, k: int, order: float, memory: int) -> Weights:
+        """See the base class."""
+        count = min(k + 1, memory)
+        past = power_differences(count, order)[::-1] / math.gamma(1 + order)
+        return Weights(initial=1.0, past=past)
+
+    def convergence_order(self, order: float) -> float:  # noqa: ARG002
+        """See the base class."""
+        return 1.0
+
+    def stability_limit(self, order: float) -> float:
+        """Where the generating function of the weights meets -1 at frequency pi."""
+        return math.gamma(1 + order) / (2 * eta_at_negative(order))

@@ -1,0 +1,163 @@
+"""The diffusion as a function of frequency, and as coefficients of a polynomial.
+
+A fixed linear dynamics, solved by an explicit scheme, is a polynomial of the graph:
+`Z(T) = p(L) Z(0)`, skip connections included. No formula of any scheme is written a
+second time to get p: *the same solver* runs on plain numbers, one for each frequency,
+in float64. Coefficients are then found by interpolation at nodes that are well
+conditioned for the spectrum at hand:
+
+- real spectrum (symmetric graph): Chebyshev terms on [0, lambda_max];
+- otherwise the spectrum of A fills a unit disc, where plain powers of A are the
+  well-conditioned basis and the coefficients are a Fourier transform on the circle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.fft import dct
+from torch import Tensor
+
+from fdgcl._checks import InputError, check_order
+from fdgcl.diffusion.dynamics import FixedLinearDynamics
+from fdgcl.diffusion.mittag_leffler import mittag_leffler, mittag_leffler_taylor
+from fdgcl.diffusion.schedule import Schedule
+from fdgcl.diffusion.solvers import SteppingScheme
+from fdgcl.diffusion.stepping import run_segments
+
+EXACT_TOLERANCE = 1e-12
+EXACT_MAX_TERMS = 4096
+
+
+def frequency_response(
+    dynamics: FixedLinearDynamics,
+    schedule: Schedule,
+    order: float,
+    frequency: Tensor,
+) -> Tensor:
+    """Return p at the given frequencies: what the diffusion multiplies each by.
+
+    Args:
+        dynamics: A fixed linear dynamics.
+        schedule: Time, step, solver, skip connections.
+        order: In (0, 1].
+        frequency: Eigenvalues of `L = I - A`, float64 or complex128.
+
+    Returns:
+        The response, in the shape and dtype of `frequency`.
+    """
+    check_order(order)
+    symbol = dynamics.symbol(frequency)
+    if isinstance(schedule.scheme, SteppingScheme):
+        ones = torch.ones_like(frequency)
+        return run_segments(lambda _, y: symbol * y, ones, order, schedule)
+    decay = -symbol.numpy()
+    if np.iscomplexobj(decay):
+        message = "the exact solver has no response at complex frequencies"
+        raise InputError(message)
+    segment_time = schedule.time / max(schedule.segments, 1)
+    once = torch.from_numpy(mittag_leffler(order, decay * segment_time**order))
+    return _repeat_with_skips(once, schedule.segments)
+
+
+def _repeat_with_skips(once: Tensor, segments: int) -> Tensor:
+    """The response of several segments from that of one."""
+    total = torch.ones_like(once)
+    for _ in range(max(segments, 1)):
+        total = total * once + (1.0 if segments else 0.0)
+    return total
+
+
+def chebyshev_coefficients(
+    dynamics: FixedLinearDynamics, schedule: Schedule, orders: Sequence[float]
+) -> NDArray[np.float64]:
+    """Coefficients (orders x terms) of T_k(2 L / lambda_max - I)."""
+    lambda_max = max(dynamics.operator.lambda_max, 1e-6)
+    degree = schedule.products(dynamics.degree)
+
+    def at(count: int) -> NDArray[np.float64]:
+        angles = np.pi * (np.arange(count) + 0.5) / count
+        nodes = torch.from_numpy((np.cos(angles) + 1) * lambda_max / 2)
+        values = [frequency_response(dynamics, schedule, a, nodes) for a in orders]
+        coefficients = dct(torch.stack(values).numpy(), type=2) / count
+        coefficients[:, 0] /= 2
+        return np.asarray(coefficients)
+
+    if degree is not None:
+        return at(degree + 1)
+    # Mittag-Leffler is entire: the coefficients fall off faster than any geometric
+    # series, and doubling stops as soon as the tail is rounding error.
+    count = 16
+    while count <= EXACT_MAX_TERMS:
+        coefficients = at(count)
+        if (kept := _significant(coefficients)) <= count // 2:
+            return coefficients[:, :kept]
+        count *= 2
+    message = (
+        f"the exact solution at time {schedule.time:g} needs more than "
+        f"{EXACT_MAX_TERMS} products with the graph; choose a smaller time or rate"
+    )
+    raise InputError(message)
+
+
+def disc_coefficients(
+    dynamics: FixedLinearDynamics, schedule: Schedule, orders: Sequence[float]
+) -> NDArray[np.float64]:
+    """Coefficients (orders x terms) of the powers of A, for a spectrum in the disc."""
+    degree = schedule.products(dynamics.degree)
+    if degree is None:
+        return _disc_coefficients_exact(dynamics, schedule, orders)
+    count = degree + 1
+    circle = np.exp(2j * np.pi * np.arange(count) / count)
+    nodes = torch.from_numpy(1 - circle)
+    values = [frequency_response(dynamics, schedule, a, nodes) for a in orders]
+    return np.asarray(np.fft.fft(torch.stack(values).numpy(), axis=1).real / count)
+
+
+def _disc_coefficients_exact(
+    dynamics: FixedLinearDynamics, schedule: Schedule, orders: Sequence[float]
+) -> NDArray[np.float64]:
+    if dynamics.degree != 1:
+        message = (
+            f"the exact solver on a directed graph needs plain diffusion, "
+            f"not {dynamics.name!r}"
+        )
+        raise InputError(message)
+    rate = -float(dynamics.symbol(torch.tensor(1.0, dtype=torch.float64)))
+    segment_time = schedule.time / max(schedule.segments, 1)
+    rows = [_exact_row(rate * segment_time**a, a, schedule) for a in orders]
+    coefficients = np.zeros((len(rows), max(map(len, rows))))
+    for row, values in zip(coefficients, rows, strict=True):
+        row[: len(values)] = values
+    return coefficients
+
+
+def _exact_row(scale: float, order: float, schedule: Schedule) -> NDArray[np.float64]:
+    once = np.asarray(mittag_leffler_taylor(order, scale, EXACT_MAX_TERMS))
+    once = once[: _significant(once[None, :])]
+    grid = np.linspace(-1, 1, 33)
+    found = np.polynomial.polynomial.polyval(grid, once)
+    # Non-negative coefficients: the error on the real grid bounds it on the disc.
+    if not np.allclose(found, mittag_leffler(order, scale * (1 - grid)), atol=1e-9):
+        message = (
+            f"the exact solution of order {order:g} at time {schedule.time:g} is out "
+            "of reach on a directed graph; choose a smaller time or rate, or a "
+            "stepping solver"
+        )
+        raise InputError(message)
+    total = np.ones(1)
+    for _ in range(max(schedule.segments, 1)):
+        total = np.convolve(total, once)
+        total[0] += 1.0 if schedule.segments else 0.0
+    return total
+
+
+def _significant(coefficients: NDArray[np.float64]) -> int:
+    """How many leading columns hold all but rounding error of the sum."""
+    sizes = np.abs(coefficients).max(axis=0)
+    tails = np.cumsum(sizes[::-1])[::-1]
+    return max(1, int(np.count_nonzero(tails > EXACT_TOLERANCE * math.fsum(sizes))))

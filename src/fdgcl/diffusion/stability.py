@@ -1,0 +1,131 @@
+"""Is the diffusion stable, and what does it do to each frequency?
+
+Stepping outside the stable region is a choice, not an error: on graphs whose linked
+nodes differ, a filter that amplifies high frequencies is often the better one. So the
+report says what happens and never forbids it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from fdgcl.diffusion.dynamics import FixedLinearDynamics
+from fdgcl.diffusion.schedule import Schedule
+from fdgcl.diffusion.solvers import SteppingScheme
+from fdgcl.diffusion.spectral import frequency_response
+
+GRID = 257
+
+
+@dataclass(frozen=True)
+class OrderStability:
+    """What one order's diffusion does.
+
+    Attributes:
+        order: The order.
+        load: `h^order * |f(lambda_max)|`, to be compared with the limit.
+        limit: The scheme's stability limit; None where it has none.
+        largest_stable_step: The largest stable h; None where every h is stable.
+        peak_gain: Largest |response| over the spectrum, relative to that at 0.
+        peak_frequency: Where it is.
+        gain_at_top: |response| at lambda_max, relative to that at 0.
+    """
+
+    order: float
+    load: float
+    limit: float | None
+    largest_stable_step: float | None
+    peak_gain: float
+    peak_frequency: float
+    gain_at_top: float
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether steps without end would stay bounded."""
+        return self.limit is None or self.load <= self.limit
+
+    @property
+    def amplifies(self) -> bool:
+        """Whether some frequency gains on the constant signal."""
+        return self.peak_gain > 1 + 1e-6
+
+
+@dataclass(frozen=True)
+class StabilityReport:
+    """The stability of every order on one graph."""
+
+    lambda_max: float
+    step: float
+    orders: tuple[OrderStability, ...]
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether every order is stable."""
+        return all(entry.is_stable for entry in self.orders)
+
+    @property
+    def amplifies(self) -> bool:
+        """Whether any order amplifies some frequency."""
+        return any(entry.amplifies for entry in self.orders)
+
+    def describe(self) -> list[str]:
+        """One plain sentence for each order."""
+        return [_sentence(entry, self.step) for entry in self.orders]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for JSON."""
+        return asdict(self)
+
+
+def stability_report(
+    dynamics: FixedLinearDynamics, schedule: Schedule, orders: Sequence[float]
+) -> StabilityReport:
+    """Compare the schedule with the scheme's stable region on the graph's spectrum."""
+    lambda_max = dynamics.operator.lambda_max
+    entries = tuple(_of_order(dynamics, schedule, order) for order in orders)
+    return StabilityReport(lambda_max, schedule.step, entries)
+
+
+def _of_order(
+    dynamics: FixedLinearDynamics, schedule: Schedule, order: float
+) -> OrderStability:
+    grid = torch.linspace(0, dynamics.operator.lambda_max, GRID, dtype=torch.float64)
+    gains = frequency_response(dynamics, schedule, order, grid).abs()
+    gains = gains / gains[0].clamp_min(torch.finfo(torch.float64).tiny)
+    strongest = float(dynamics.symbol(grid).abs().max())
+    scheme = schedule.scheme
+    limit = step = None
+    if isinstance(scheme, SteppingScheme):
+        limit = scheme.stability_limit(order)
+        step = (limit / strongest) ** (1 / order) if strongest > 0 else None
+    peak = int(gains.argmax())
+    return OrderStability(
+        order=order,
+        load=schedule.step**order * strongest,
+        limit=limit,
+        largest_stable_step=step,
+        peak_gain=float(gains[peak]),
+        peak_frequency=float(grid[peak]),
+        gain_at_top=float(gains[-1]),
+    )
+
+
+def _sentence(entry: OrderStability, step: float) -> str:
+    start = f"order {entry.order:g}: "
+    if entry.is_stable:
+        text = start + "stable"
+    else:
+        text = (
+            f"{start}unstable at step {step:g} (stable up to "
+            f"{entry.largest_stable_step:.3g})"
+        )
+    if entry.amplifies:
+        return (
+            f"{text}, amplifies frequency {entry.peak_frequency:.2f} by "
+            f"{entry.peak_gain:.3g} against the constant signal"
+        )
+    return f"{text}, no frequency amplified (highest one times {entry.gain_at_top:.3g})"

@@ -1,0 +1,1 @@
+from fdgcl.evaluation.probe import linear_probe

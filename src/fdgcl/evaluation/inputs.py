@@ -1,0 +1,119 @@
+"""Checks of what the evaluations are given: embedding, labels, splits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from scipy import sparse
+from torch import Tensor
+
+from fdgcl._checks import InputError
+
+if TYPE_CHECKING:
+    from fdgcl.graphs import Splits
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Matrix: TypeAlias = Tensor | sparse.csr_array
+
+
+def as_matrix(
+    z: Any, *, name: str = "z", device: str | torch.device | None = None
+) -> Matrix:
+    """Return an embedding as a dense tensor on `device`, or as SciPy CSR.
+
+    float64 stays, everything else becomes float32; sparse stays sparse while that is
+    smaller than dense.
+
+    Raises:
+        InputError: Not a matrix, empty, or not finite.
+    """
+    matrix: Matrix
+    if sparse.issparse(z):
+        kind = np.float64 if z.dtype == np.float64 else np.float32
+        matrix = sparse.csr_array(z, dtype=kind)
+        # A stored entry costs value and index, here and in a transpose.
+        if matrix.ndim == 2 and matrix.nnz * 4 > matrix.shape[0] * matrix.shape[1]:
+            matrix = torch.from_numpy(matrix.toarray())
+    else:
+        matrix = torch.as_tensor(z).detach()
+        if matrix.dtype != torch.float64:
+            matrix = matrix.to(torch.float32)
+    if matrix.ndim != 2 or min(matrix.shape) == 0:
+        message = (
+            f"{name} must be a matrix (nodes, dim) that is not empty, "
+            f"got shape {tuple(matrix.shape)}"
+        )
+        raise InputError(message)
+    _check_finite(name, matrix)
+    return matrix.to(device) if isinstance(matrix, Tensor) else matrix
+
+
+def _check_finite(name: str, matrix: Matrix) -> None:
+    if isinstance(matrix, Tensor):
+        finite = torch.isfinite(matrix)
+        if bool(finite.all()):
+            return
+        row, column = (~finite).nonzero()[0].tolist()
+        value = matrix[row, column].item()
+    else:
+        finite = np.isfinite(matrix.data)
+        if finite.all():
+            return
+        at = int(np.flatnonzero(~finite)[0])
+        row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
+        column, value = int(matrix.indices[at]), float(matrix.data[at])
+    message = f"{name} must be finite, got {value} in row {row}, column {column}"
+    raise InputError(message)
+
+
+def as_labels(y: Any, num_nodes: int) -> Ints:
+    """Return class codes as int64, one per node; -1 stands for unlabelled.
+
+    Raises:
+        InputError: Not whole numbers, or not one per node.
+    """
+    labels = np.asarray(y.cpu() if isinstance(y, Tensor) else y)
+    if labels.shape != (num_nodes,):
+        message = (
+            f"y must hold one class per row of z, shape ({num_nodes},), "
+            f"got shape {labels.shape}"
+        )
+        raise InputError(message)
+    if not np.issubdtype(labels.dtype, np.integer) or labels.min() < -1:
+        message = (
+            "y must hold class codes 0, 1, ... and -1 for unlabelled nodes, "
+            f"got {labels.dtype} down to {labels.min()}"
+        )
+        raise InputError(message)
+    return labels.astype(np.int64)
+
+
+def check_splits(splits: Splits, labels: Ints) -> None:
+    """Refuse splits that do not fit the labels.
+
+    Raises:
+        InputError: Wrong length, an empty part, or an unlabelled node in a part.
+    """
+    for part in ("train", "val", "test"):
+        masks = getattr(splits, part)
+        if masks.shape[1] != len(labels):
+            message = (
+                f"the splits are for {masks.shape[1]} nodes, z and y have {len(labels)}"
+            )
+            raise InputError(message)
+        empty = np.flatnonzero(~masks.any(axis=1))
+        if len(empty):
+            message = f"split {empty[0]} has no {part} nodes; every part needs some"
+            raise InputError(message)
+        unlabelled = np.argwhere(masks & (labels < 0))
+        if len(unlabelled):
+            split, node = unlabelled[0]
+            message = (
+                f"node {node} has no label (y is -1) but is in the {part} part "
+                f"of split {split}"
+            )
+            raise InputError(message)

@@ -1,0 +1,69 @@
+"""What the evaluations return: plain numbers, printable and writable as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from statistics import fmean, pstdev
+from typing import Any
+
+
+@dataclass(frozen=True)
+class SplitScores:
+    """Accuracies in [0, 1], one per split."""
+
+    test: tuple[float, ...]
+    val: tuple[float, ...]
+    classes: int
+
+    @property
+    def test_mean(self) -> float:
+        """Mean test accuracy over the splits."""
+        return fmean(self.test)
+
+    @property
+    def test_std(self) -> float:
+        """Standard deviation of the test accuracy over the splits."""
+        return pstdev(self.test)
+
+    @property
+    def val_mean(self) -> float:
+        """Mean validation accuracy over the splits."""
+        return fmean(self.val)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return fields and means, ready for JSON."""
+        means = {
+            "test_mean": self.test_mean,
+            "test_std": self.test_std,
+            "val_mean": self.val_mean,
+        }
+        lists = {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in asdict(self).items()
+        }
+        return means | lists
+
+    def __str__(self) -> str:
+        count = len(self.test)
+        spread = f" ± {100 * self.test_std:.1f}" if count > 1 else ""
+        return (
+            f"test {100 * self.test_mean:.1f}{spread} %, "
+            f"validation {100 * self.val_mean:.1f} %, "
+            f"{count} split{'s' if count > 1 else ''}"
+        )
+
+
+@dataclass(frozen=True)
+class ProbeResult(SplitScores):
+    """Scores of a linear probe, and what validation chose for each split."""
+
+    weight_decay: tuple[float, ...]
+    normalization: tuple[str, ...]
+    step: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class KNNResult(SplitScores):
+    """Scores of the nearest neighbours, and the number of them for each split."""
+
+    k: tuple[int, ...]

@@ -1,0 +1,16 @@
+"""What goes in: graphs from files, other libraries, known datasets or a generator."""
+
+from fdgcl.graphs.compact import read_compact as read_compact
+from fdgcl.graphs.compact import write_compact as write_compact
+from fdgcl.graphs.datasets import load_dataset as load_dataset
+from fdgcl.graphs.graph import Graph as Graph
+from fdgcl.graphs.labels import encode_labels as encode_labels
+from fdgcl.graphs.readers import read_graph as read_graph
+from fdgcl.graphs.readers import read_labels as read_labels
+from fdgcl.graphs.splits import Splits as Splits
+from fdgcl.graphs.splits import per_class_split as per_class_split
+from fdgcl.graphs.splits import random_splits as random_splits
+from fdgcl.graphs.structural import STRUCTURAL as STRUCTURAL
+from fdgcl.graphs.structural import structural_features as structural_features
+from fdgcl.graphs.synthetic import block_model as block_model
+from fdgcl.graphs.synthetic import power_law_graph as power_law_graph

@@ -1,0 +1,223 @@
+"""The checks behind Graph: each returns its part read-only, in the agreed type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from fdgcl._checks import InputError
+from fdgcl.graphs.splits import Splits
+
+
+def adjacency(matrix: Any) -> sparse.csr_array:
+    """Return a canonical CSR matrix of positive, finite weights."""
+    shape: tuple[int, ...] = getattr(matrix, "shape", ())
+    if len(shape) != 2 or shape[0] != shape[1]:
+        message = f"the adjacency must be a square matrix, got shape {tuple(shape)}"
+        raise InputError(message)
+    if shape[0] < 2:
+        message = f"a graph needs at least two nodes, got {shape[0]}"
+        raise InputError(message)
+    csr = canonical_csr(matrix, "the adjacency")
+    if csr.nnz == 0:
+        message = f"a graph needs at least one edge, got none among {shape[0]} nodes"
+        raise InputError(message)
+    if not all_finite(csr.data) or csr.data.min() < 0:
+        bad = ~np.isfinite(csr.data) | (csr.data < 0)
+        row, column, value = entry(csr, int(np.flatnonzero(bad)[0]))
+        message = (
+            "edge weights must be finite and not negative, got "
+            f"{value:g} for the edge from node {row} to node {column} (counted from 0)"
+        )
+        raise InputError(message)
+    return csr
+
+
+def ids(values: Any, nodes: int) -> npt.NDArray[Any]:
+    """Return unique ids, int64 or str; an empty array stands for 0..N-1."""
+    if values is None or len(values) == 0:
+        return read_only(np.arange(nodes, dtype=np.int64))
+    array = id_array(values)
+    if array.shape != (nodes,):
+        message = f"ids must hold one id per node, {nodes}, got shape {array.shape}"
+        raise InputError(message)
+    distinct = len(np.unique(array)) if array.dtype != object else len(set(array))
+    if distinct != nodes:
+        message = f"ids must be unique, got {nodes - distinct} repeated"
+        raise InputError(message)
+    return read_only(array)
+
+
+def id_array(values: Any) -> npt.NDArray[Any]:
+    """Return ids as int64 where all are whole numbers, else as an object array of str.
+
+    Raises:
+        InputError: An id is missing (None, NaN) or not a whole number.
+    """
+    array = values if isinstance(values, np.ndarray) else _object_array(values)
+    kind = array.dtype.kind
+    if kind in "iu" and array.dtype != np.uint64:
+        return array.astype(np.int64, copy=False)
+    if kind == "f":
+        if not np.isfinite(array).all() or (array != np.rint(array)).any():
+            message = "ids must be whole numbers or strings, got a fraction or NaN"
+            raise InputError(message)
+        return array.astype(np.int64)
+    flat = array.ravel().tolist()
+    if all(isinstance(value, int | np.integer) for value in flat) and kind != "b":
+        try:
+            return np.array(flat, np.int64).reshape(array.shape)
+        except OverflowError:
+            pass
+    named = np.empty(len(flat), object)
+    named[:] = [_name(value) for value in flat]
+    return named.reshape(array.shape)
+
+
+def _object_array(values: Any) -> npt.NDArray[Any]:
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    listed = list(values)
+    array = np.empty(len(listed), object)
+    array[:] = listed
+    return array
+
+
+def _name(value: Any) -> str:
+    if value is None or (isinstance(value, float) and value != value):
+        message = f"ids must not be missing, got {value!r}"
+        raise InputError(message)
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def features(values: Any, names: npt.NDArray[Any]) -> Any:
+    """Return finite (N, F) features, dense or CSR, float32 unless float64 came in."""
+    if values is None:
+        return None
+    nodes = len(names)
+    if sparse.issparse(values):
+        matrix = canonical_csr(values, "features")
+    else:
+        matrix = read_only(_floats(np.asarray(values), "features"))
+    if matrix.ndim != 2 or matrix.shape[0] != nodes:
+        message = (
+            f"features must have one row per node, ({nodes}, F), got shape "
+            f"{tuple(matrix.shape)}"
+        )
+        raise InputError(message)
+    if matrix.shape[1] == 0:
+        message = "features must have at least one column, got none"
+        raise InputError(message)
+    if not all_finite(matrix.data if sparse.issparse(matrix) else matrix):
+        row, column, value = _first_not_finite(matrix)
+        message = (
+            f"features must be finite, got {value} for node {names[row]!s} "
+            f"(row {row}, column {column}, counted from 0)"
+        )
+        raise InputError(message)
+    return matrix
+
+
+def labels(values: Any, nodes: int) -> npt.NDArray[np.int64] | None:
+    """Return (N,) class codes, -1 for no label."""
+    if values is None:
+        return None
+    array = np.asarray(values)
+    if array.shape != (nodes,) or array.dtype.kind not in "iu":
+        message = (
+            f"y must hold one integer class code per node, ({nodes},), got "
+            f"{array.dtype} of shape {array.shape}"
+        )
+        raise InputError(message)
+    if array.min() < -1:
+        message = f"y must hold codes from 0, or -1 for no label, got {array.min()}"
+        raise InputError(message)
+    return read_only(array.astype(np.int64, copy=False))
+
+
+def splits(value: Splits | None, nodes: int) -> Splits | None:
+    """Return the splits, or refuse those made for another number of nodes."""
+    if value is not None and value.train.shape[1] != nodes:
+        message = (
+            f"splits must cover the graph's {nodes} nodes, got masks over "
+            f"{value.train.shape[1]}"
+        )
+        raise InputError(message)
+    return value
+
+
+def class_names(values: Any, y: npt.NDArray[np.int64] | None) -> tuple[str, ...] | None:
+    """Return the class names, or refuse too few of them."""
+    if values is None:
+        return None
+    names = tuple(str(value) for value in values)
+    needed = 0 if y is None else int(y.max(initial=-1)) + 1
+    if len(names) < needed:
+        message = f"class_names must name {needed} classes, got {len(names)}"
+        raise InputError(message)
+    return names
+
+
+def feature_names(values: Any, columns: int) -> tuple[str, ...] | None:
+    """Return the feature names, or refuse a number that does not fit."""
+    if values is None:
+        return None
+    names = tuple(str(value) for value in values)
+    if len(names) != columns:
+        message = f"feature_names must name {columns} columns, got {len(names)}"
+        raise InputError(message)
+    return names
+
+
+def canonical_csr(matrix: Any, what: str) -> sparse.csr_array:
+    """Return `matrix` as read-only CSR: sorted, duplicates added, no stored zeros."""
+    csr = sparse.csr_array(matrix)
+    data = _floats(csr.data, what)
+    if not (csr.has_canonical_format and np.count_nonzero(data) == len(data)):
+        csr = sparse.csr_array((data, csr.indices, csr.indptr), csr.shape, copy=True)
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+        data = csr.data
+    parts = (read_only(data), read_only(csr.indices), read_only(csr.indptr))
+    result = sparse.csr_array(parts, shape=csr.shape)
+    result.has_canonical_format = True
+    return result
+
+
+def entry(csr: sparse.csr_array, position: int) -> tuple[int, int, Any]:
+    """Return row, column and value of the stored entry at `position`."""
+    row = int(np.searchsorted(csr.indptr, position, side="right")) - 1
+    return row, int(csr.indices[position]), csr.data[position]
+
+
+def all_finite(array: npt.NDArray[Any]) -> bool:
+    """Whether all is finite; NaN and infinity show in the extremes, without a mask."""
+    if array.size == 0:
+        return True
+    return bool(np.isfinite(array.min()) and np.isfinite(array.max()))
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a view that cannot be written through; the caller's array stays as is."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _floats(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
+    if array.dtype in (np.float32, np.float64):
+        return array
+    if array.dtype.kind not in "biuf":
+        message = f"{what} must hold real numbers, got {array.dtype}"
+        raise InputError(message)
+    return array.astype(np.float32)
+
+
+def _first_not_finite(matrix: Any) -> tuple[int, int, Any]:
+    if sparse.issparse(matrix):
+        return entry(matrix, int(np.flatnonzero(~np.isfinite(matrix.data))[0]))
+    row, column = np.argwhere(~np.isfinite(matrix))[0]
+    return int(row), int(column), matrix[row, column]

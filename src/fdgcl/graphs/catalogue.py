@@ -1,0 +1,315 @@
+"""The known datasets: sizes, splits, and where each one comes from.
+
+`sizes` was counted in the files, in the form `load_dataset` hands out; `paper` is
+what the table in the appendix of the FD-GCL paper says. Where the two differ, the
+note says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of nodes, features, classes and (stored) edges."""
+
+    nodes: int
+    features: int
+    classes: int
+    edges: int
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """How a dataset is split: published masks, or seeded random fractions.
+
+    Attributes:
+        name: What the splits are called.
+        count: How many there are.
+        train: Fraction of training nodes; None when the masks are published.
+        val: Fraction of validation nodes; the rest tests.
+    """
+
+    name: str
+    count: int
+    train: float | None = None
+    val: float | None = None
+
+
+@dataclass(frozen=True)
+class Loader:
+    """Which library's files hold the dataset, and where they lie below a root.
+
+    Attributes:
+        library: "pyg" (PyTorch Geometric), "ogb" or "snap".
+        raw: Folder of the raw files below the library's root.
+        kind: Class in `torch_geometric.datasets`.
+        key: The dataset's name there.
+        options: Other arguments of the class.
+    """
+
+    library: Literal["pyg", "ogb", "snap"]
+    raw: str
+    kind: str = ""
+    key: str = ""
+    options: tuple[tuple[str, object], ...] = ()
+
+    def __str__(self) -> str:
+        if self.library == "ogb":
+            what = "OGB's raw files"
+        elif self.library == "snap":
+            what = "SNAP's MUSAE files"
+        else:
+            what = " ".join(f"PyTorch Geometric's {self.kind} {self.key}".split())
+        return f"{what} ({self.raw})"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One known dataset.
+
+    Attributes:
+        name: The name users type.
+        sizes: As counted, with `edges` as stored in the adjacency.
+        paper: As the paper's table states them, or None.
+        kind: Whether neighbours mostly share their class.
+        undirected: Whether edges are made symmetric and self-loops removed, so that
+            every source gives the same graph; otherwise edges stand as given.
+        split: How it is split.
+        source: Who published it.
+        licence: Terms of the data, as far as the source states them.
+        loader: Which library can get it, or None.
+        feature_entries: Non-zero features, where a known wrong file must be told apart.
+        note: What to know before comparing numbers.
+    """
+
+    name: str
+    sizes: Sizes
+    paper: Sizes | None
+    kind: Literal["homophilic", "heterophilic"]
+    undirected: bool
+    split: SplitRule
+    source: str
+    licence: str
+    loader: Loader | None = None
+    feature_entries: int | None = None
+    note: str = ""
+
+
+_PUBLIC = SplitRule("public", 1)
+_GEOM = SplitRule("geom-gcn", 10)
+_AMAZON = SplitRule("random 10/10/80, seed 0", 10, train=0.1, val=0.1)
+_GEOM_SOURCE = "Geom-GCN (github.com/graphdml-uiuc-jlu/geom-gcn)"
+_UNSTATED = "not stated by the source"
+
+
+def _planetoid(name: str, key: str, sizes: Sizes, paper: Sizes, note: str) -> Dataset:
+    return Dataset(
+        name,
+        sizes,
+        paper,
+        "homophilic",
+        undirected=True,
+        split=_PUBLIC,
+        source="Planetoid (github.com/kimiyoung/planetoid)",
+        licence="MIT",
+        loader=Loader("pyg", f"{key}/raw", "Planetoid", key),
+        note=note,
+    )
+
+
+def _amazon(name: str, sizes: Sizes, paper: Sizes, note: str) -> Dataset:
+    key = name.capitalize()
+    return Dataset(
+        name,
+        sizes,
+        paper,
+        "homophilic",
+        undirected=True,
+        split=_AMAZON,
+        source="Amazon co-purchases (github.com/shchur/gnn-benchmark)",
+        licence="MIT",
+        loader=Loader("pyg", f"{key}/raw", "Amazon", key),
+        note=note,
+    )
+
+
+def _webkb(
+    name: str, sizes: Sizes, paper: Sizes, note: str, entries: int | None = None
+) -> Dataset:
+    return Dataset(
+        name,
+        sizes,
+        paper,
+        "heterophilic",
+        undirected=False,
+        split=_GEOM,
+        source=f"WebKB, {_GEOM_SOURCE}",
+        licence=_UNSTATED,
+        loader=Loader("pyg", f"{name}/raw", "WebKB", name),
+        feature_entries=entries,
+        note=note,
+    )
+
+
+def _wikipedia(name: str, sizes: Sizes) -> Dataset:
+    options = (("geom_gcn_preprocess", True),)
+    return Dataset(
+        name,
+        sizes,
+        sizes,
+        "heterophilic",
+        undirected=False,
+        split=_GEOM,
+        source=f"Wikipedia (MUSAE), {_GEOM_SOURCE}",
+        licence=_UNSTATED,
+        loader=Loader("pyg", f"{name}/geom_gcn/raw", "WikipediaNetwork", name, options),
+        note="Edges point from a page to the pages it links to, and direction matters.",
+    )
+
+
+_ALL = (
+    Dataset(
+        "cora-bundled",
+        Sizes(2708, 1433, 7, 10556),
+        None,
+        "homophilic",
+        undirected=True,
+        split=SplitRule("20 per class / 500 / 1000, seed 0", 1),
+        source="the PyPI package graphdatascience, in this package",
+        licence="Apache-2.0",
+        note="Its node order and its split are not Planetoid's.",
+    ),
+    _planetoid(
+        "cora",
+        "Cora",
+        Sizes(2708, 1433, 7, 10556),
+        Sizes(2708, 1433, 7, 5429),
+        "The paper counts citations, two of which may join the same two papers.",
+    ),
+    _planetoid(
+        "citeseer",
+        "CiteSeer",
+        Sizes(3327, 3703, 6, 9104),
+        Sizes(3327, 3703, 6, 4732),
+        "The paper counts half of the 9464 stored entries, loops and repeats included.",
+    ),
+    _planetoid(
+        "pubmed",
+        "PubMed",
+        Sizes(19717, 500, 3, 88648),
+        Sizes(19717, 500, 3, 88651),
+        "The paper counts both directions and three self-loops.",
+    ),
+    _amazon(
+        "computers",
+        Sizes(13752, 767, 10, 491722),
+        Sizes(13752, 767, 10, 574418),
+        "The paper counts each of the 287209 directed edges twice.",
+    ),
+    _amazon(
+        "photo",
+        Sizes(7650, 745, 8, 238162),
+        Sizes(7650, 745, 8, 119081),
+        "The paper counts undirected edges once.",
+    ),
+    Dataset(
+        "ogbn-arxiv",
+        Sizes(169343, 128, 40, 1166243),
+        Sizes(169343, 128, 40, 1166243),
+        "homophilic",
+        undirected=False,
+        split=SplitRule("official", 1),
+        source="Open Graph Benchmark (ogb.stanford.edu)",
+        licence="ODC-BY",
+        loader=Loader("ogb", "ogbn_arxiv/raw"),
+    ),
+    Dataset(
+        "ogbn-arxiv-nofeat",
+        Sizes(169343, 0, 40, 1166243),
+        None,
+        "homophilic",
+        undirected=False,
+        split=SplitRule("official", 1),
+        source="Open Graph Benchmark (ogb.stanford.edu)",
+        licence="ODC-BY",
+        note="ogbn-arxiv without its features: for speed and scale, not for accuracy.",
+    ),
+    _webkb(
+        "texas",
+        Sizes(183, 1703, 5, 325),
+        Sizes(183, 1793, 5, 309),
+        "The paper leaves out 16 self-loops; its 1793 features must be 1703.",
+    ),
+    _webkb(
+        "cornell",
+        Sizes(183, 1703, 5, 298),
+        Sizes(183, 1703, 5, 295),
+        "The paper leaves out 3 self-loops; Geom-GCN's repository has Texas' features "
+        "under Cornell's name, and such a file is refused.",
+        entries=17240,
+    ),
+    _webkb(
+        "wisconsin",
+        Sizes(251, 1703, 5, 515),
+        Sizes(251, 1703, 5, 466),
+        "The paper counts undirected edges once, and the 16 self-loops.",
+    ),
+    _wikipedia("chameleon", Sizes(2277, 2325, 5, 36101)),
+    _wikipedia("squirrel", Sizes(5201, 2089, 5, 217073)),
+    Dataset(
+        "crocodile",
+        Sizes(11631, 13183, 5, 180020),
+        Sizes(11631, 2089, 5, 360040),
+        "heterophilic",
+        undirected=False,
+        split=SplitRule("random 48/32/20, seed 0", 10, train=0.48, val=0.32),
+        source="Wikipedia (MUSAE), SNAP (snap.stanford.edu/data)",
+        licence=_UNSTATED,
+        loader=Loader("snap", "wikipedia/crocodile"),
+        note="The paper used another feature file (its 2089 is Squirrel's number) and "
+        "counts each edge twice; compare with care. Classes are fifths of the traffic.",
+    ),
+    Dataset(
+        "actor",
+        Sizes(7600, 932, 5, 30019),
+        Sizes(7600, 932, 5, 33391),
+        "heterophilic",
+        undirected=False,
+        split=_GEOM,
+        source=f"Actor (film), {_GEOM_SOURCE}",
+        licence=_UNSTATED,
+        loader=Loader("pyg", "raw", "Actor"),
+        note="The paper counts repeated edges.",
+    ),
+    Dataset(
+        "roman-empire",
+        Sizes(22662, 300, 18, 65854),
+        Sizes(22662, 300, 18, 32927),
+        "heterophilic",
+        undirected=True,
+        split=SplitRule("published 50/25/25", 10),
+        source="github.com/yandex-research/heterophilous-graphs",
+        licence="MIT",
+        loader=Loader(
+            "pyg", "roman_empire/raw", "HeterophilousGraphDataset", "Roman-empire"
+        ),
+        note="The paper counts undirected edges once; sizes here are its table's.",
+    ),
+    Dataset(
+        "arxiv-year",
+        Sizes(169343, 128, 5, 1166243),
+        Sizes(169343, 128, 5, 1166243),
+        "heterophilic",
+        undirected=False,
+        split=SplitRule("random 50/25/25, seed 0", 5, train=0.5, val=0.25),
+        source="ogbn-arxiv with LINKX's labels (arXiv 2110.14446)",
+        licence="ODC-BY",
+        loader=Loader("ogb", "ogbn_arxiv/raw"),
+        note="Classes are fifths of the publication years.",
+    ),
+)
+
+CATALOGUE: dict[str, Dataset] = {entry.name: entry for entry in _ALL}

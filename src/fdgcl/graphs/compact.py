@@ -1,0 +1,273 @@
+"""The compact `.npz` format: one graph in plain arrays, without pickle.
+
+docs/datasets.md describes every array.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from fdgcl._checks import InputError
+from fdgcl._files import atomic_path
+from fdgcl.graphs.graph import Graph
+from fdgcl.graphs.splits import Splits
+
+Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+
+UNNAMED_SPLIT = "as stored"
+
+_SPARSE_FEATURES = ("x_data", "x_indices", "x_indptr", "x_shape")
+_MASKS = ("train_mask", "val_mask", "test_mask")
+_KNOWN = {
+    *_SPARSE_FEATURES,
+    *_MASKS,
+    *("x", "edge_index", "edge_weight", "y", "split", "num_nodes"),
+    *("ids", "class_names", "feature_names", "split_name"),
+}
+# What NumPy and zipfile raise on damaged bytes; a damaged header may also ask for
+# an array larger than memory.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    ValueError,
+    KeyError,
+    OSError,
+    RuntimeError,
+    MemoryError,
+)
+
+
+def read_compact(path: str | os.PathLike[str]) -> Graph:
+    """Read a graph from a compact `.npz` file, edges exactly as stored.
+
+    Repeated edges count once; where the file has weights, they are added up.
+
+    Raises:
+        InputError: The file is missing, damaged or of another kind.
+    """
+    file = Path(path)
+    arrays = _load(file)
+    try:
+        return _assemble(arrays, file)
+    except InputError as error:
+        message = f"{file}: {error}"
+        raise InputError(message) from None
+
+
+def write_compact(path: str | os.PathLike[str], graph: Graph) -> None:
+    """Write `graph` to a compact `.npz` file; `read_compact` gives it back.
+
+    The same graph always gives the same bytes.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    save_arrays(path, to_arrays(graph))
+
+
+def to_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of the compact format that hold `graph`."""
+    edges = graph.adjacency.tocoo()
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "num_nodes": np.array(graph.num_nodes, np.int64),
+        "edge_index": np.stack([edges.row, edges.col]).astype(np.int32),
+    }
+    if graph.is_weighted:
+        arrays["edge_weight"] = edges.data
+    if sparse.issparse(graph.features):
+        x: Any = graph.features
+        parts = (x.data, x.indices, x.indptr, np.array(x.shape, np.int64))
+        arrays |= dict(zip(_SPARSE_FEATURES, parts, strict=True))
+    elif graph.features is not None:
+        arrays["x"] = np.asarray(graph.features)
+    if graph.y is not None:
+        arrays["y"] = graph.y
+    if graph.splits is not None:
+        masks = (graph.splits.train, graph.splits.val, graph.splits.test)
+        for name, mask in zip(_MASKS, masks, strict=True):
+            arrays[name] = mask[0] if len(mask) == 1 else mask.T
+        arrays["split_name"] = np.array(graph.splits.name)
+    if not np.array_equal(graph.ids, np.arange(graph.num_nodes)):
+        arrays["ids"] = _plain(graph.ids)
+    if graph.class_names is not None:
+        arrays["class_names"] = _plain(np.array(graph.class_names, object))
+    if graph.feature_names is not None:
+        arrays["feature_names"] = _plain(np.array(graph.feature_names, object))
+    return arrays
+
+
+def save_arrays(path: str | os.PathLike[str], arrays: Arrays) -> None:
+    """Write arrays as a compressed `.npz` whose bytes depend on the arrays alone."""
+    with (
+        atomic_path(path) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file,
+    ):
+        for name in sorted(arrays):
+            # A fixed date: by default an archive records when it was made.
+            entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with file.open(entry, "w", force_zip64=True) as stream:
+                np.lib.format.write_array(
+                    stream, np.asarray(arrays[name], order="C"), allow_pickle=False
+                )
+
+
+def _load(file: Path) -> dict[str, npt.NDArray[Any]]:
+    if not file.exists():
+        message = f"there is no file {file}"
+        raise InputError(message)
+    if file.is_dir():
+        message = f"{file} is a folder, not a compact .npz file"
+        raise InputError(message)
+    try:
+        with zipfile.ZipFile(file):
+            pass
+        with np.load(file, allow_pickle=False) as archive:
+            if "ptr" in archive.files:
+                message = f"{file} holds many graphs (it has an array ptr), not one"
+                raise InputError(message)
+            return {name: archive[name] for name in archive.files if name in _KNOWN}
+    except InputError:
+        raise
+    except PermissionError as error:
+        message = f"{file} may not be read: {error.strerror}"
+        raise InputError(message) from error
+    except _DAMAGE as error:
+        message = (
+            f"{file} cannot be read as a compact .npz file: it is damaged, cut off or "
+            "of another kind"
+        )
+        raise InputError(message) from error
+
+
+def _assemble(arrays: Arrays, file: Path) -> Graph:
+    features = _features(arrays)
+    nodes = _num_nodes(arrays, features)
+    return Graph(
+        adjacency=_adjacency(arrays, nodes),
+        features=features,
+        y=arrays.get("y"),
+        splits=_splits(arrays, nodes),
+        ids=arrays.get("ids", np.empty(0, np.int64)),
+        class_names=_names(arrays, "class_names"),
+        feature_names=_names(arrays, "feature_names"),
+        name=file.stem,
+        source=str(file),
+    )
+
+
+def _num_nodes(arrays: Arrays, features: Any) -> int:
+    if "num_nodes" in arrays:
+        count = _integers(arrays, "num_nodes")
+        if count.size != 1 or count.min() < 0:
+            message = f"num_nodes must be one number from 0, got {count.tolist()}"
+            raise InputError(message)
+        return int(count.reshape(-1)[0])
+    if features is not None:
+        return int(features.shape[0])
+    return len(np.atleast_1d(_need(arrays, "y")))
+
+
+def _features(arrays: Arrays) -> Any:
+    if "x" in arrays:
+        return arrays["x"]
+    if not any(name in arrays for name in _SPARSE_FEATURES):
+        return None
+    data, indices = _need(arrays, "x_data"), _need(arrays, "x_indices")
+    if data.size == 1:  # one value for all entries, as in a 0/1 bag of words
+        data = np.full(indices.shape, data.reshape(-1)[0])
+    if data.dtype.kind not in "biuf" or data.shape != indices.shape:
+        message = (
+            "x_data must hold one number per entry of x_indices, got "
+            f"{data.dtype} of shape {data.shape} for {indices.shape}"
+        )
+        raise InputError(message)
+    try:
+        shape = tuple(_integers(arrays, "x_shape").tolist())
+        columns = _integers(arrays, "x_indices")
+        starts = _integers(arrays, "x_indptr")
+        matrix = sparse.csr_array((data, columns, starts), shape=shape)
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError, IndexError) as error:
+        if isinstance(error, InputError):
+            raise
+        message = f"x_indices, x_indptr and x_shape do not fit together ({error})"
+        raise InputError(message) from None
+    return matrix
+
+
+def _adjacency(arrays: Arrays, nodes: int) -> sparse.csr_array:
+    edges = _integers(arrays, "edge_index")
+    if edges.ndim != 2 or edges.shape[0] != 2:
+        message = f"edge_index must have shape (2, edges), got {edges.shape}"
+        raise InputError(message)
+    if edges.size and not (edges.min() >= 0 and edges.max() < nodes):
+        wrong = edges[(edges < 0) | (edges >= nodes)][0]
+        message = f"edge_index must name nodes 0 to {nodes - 1}, got {wrong}"
+        raise InputError(message)
+    weights = arrays.get("edge_weight", np.ones(edges.shape[1], np.float32))
+    if weights.shape != edges.shape[1:] or weights.dtype.kind not in "biuf":
+        message = (
+            f"edge_weight must hold one number per edge, {edges.shape[1]}, got "
+            f"{weights.dtype} of shape {weights.shape}"
+        )
+        raise InputError(message)
+    matrix = sparse.coo_array((weights, tuple(edges)), shape=(nodes, nodes)).tocsr()
+    if "edge_weight" not in arrays:
+        matrix.data[:] = 1
+    return matrix
+
+
+def _splits(arrays: Arrays, nodes: int) -> Splits | None:
+    name = (_names(arrays, "split_name") or (UNNAMED_SPLIT,))[0]
+    if any(mask in arrays for mask in _MASKS):
+        masks = [_need(arrays, mask) for mask in _MASKS]
+    elif "split" in arrays:
+        codes = _integers(arrays, "split")
+        masks = [codes == code for code in range(3)]
+    else:
+        return None
+    for label, mask in zip(_MASKS, masks, strict=True):
+        if mask.ndim not in (1, 2) or mask.shape[0] != nodes:
+            message = (
+                f"{label} must have shape ({nodes},) or ({nodes}, splits), got "
+                f"{mask.shape}"
+            )
+            raise InputError(message)
+    train, val, test = (np.ascontiguousarray(mask.T) for mask in masks)
+    return Splits(train, val, test, name=name)
+
+
+def _names(arrays: Arrays, key: str) -> tuple[str, ...] | None:
+    return tuple(map(str, arrays[key].ravel())) if key in arrays else None
+
+
+def _need(arrays: Arrays, name: str) -> npt.NDArray[Any]:
+    if name not in arrays:
+        found = ", ".join(sorted(arrays)) or "none that this format knows"
+        message = f"the array {name} is missing (found: {found})"
+        raise InputError(message)
+    return arrays[name]
+
+
+def _integers(arrays: Arrays, name: str) -> npt.NDArray[Any]:
+    array = _need(arrays, name)
+    if array.dtype.kind not in "iu":
+        message = f"{name} must hold whole numbers, got {array.dtype}"
+        raise InputError(message)
+    return array
+
+
+def _plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Strings as a unicode array, which needs no pickle; numbers as they are."""
+    return values.astype(np.str_) if values.dtype == object else values

@@ -1,0 +1,208 @@
+"""From pairs of ids to an adjacency matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from scipy import sparse
+
+from fdgcl._checks import InputError, check_count
+from fdgcl.graphs import ids as node_ids
+from fdgcl.graphs._validate import all_finite, id_array
+from fdgcl.graphs.graph import Graph
+from fdgcl.graphs.ids import ArrowIds
+from fdgcl.graphs.labels import encode_labels
+from fdgcl.graphs.splits import Splits
+
+Indices = npt.NDArray[np.int64]
+
+
+def from_edges(
+    edges: Any,
+    features: Any = None,
+    *,
+    weights: Any = None,
+    ids: Any = None,
+    num_nodes: int | None = None,
+    y: Any = None,
+    splits: Splits | None = None,
+    class_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+    name: str = "graph",
+    source: str = "edges in memory",
+) -> Graph:
+    """Make a graph of pairs of node ids; `Graph.from_edges` says how."""
+    start, end = _columns(edges)
+    known = _known_ids(start, end, ids, _length(features, y, num_nodes))
+    if y is not None and (class_names is not None or _is_codes(y)):
+        y = np.asarray(y)
+    elif y is not None:
+        y, class_names = encode_labels(y)
+    return Graph(
+        adjacency=adjacency(start, end, known, checked_weights(weights, len(start))),
+        features=features,
+        y=y,
+        splits=splits,
+        ids=node_ids.as_numpy(known),
+        class_names=None if class_names is None else tuple(class_names),
+        feature_names=None if feature_names is None else tuple(feature_names),
+        name=name,
+        source=source,
+    )
+
+
+def adjacency(
+    start: ArrowIds,
+    end: ArrowIds,
+    known: ArrowIds,
+    weights: npt.NDArray[Any] | None,
+    where: str = "the nodes given",
+) -> sparse.csr_array:
+    """Return the adjacency matrix over the nodes `known`.
+
+    Args:
+        start: Id at which each edge starts.
+        end: Id at which each edge ends.
+        known: Ids of all nodes, in the order of the rows.
+        weights: One weight per edge, or None for an edge that counts once.
+        where: What `known` comes from, for the message about an unknown id.
+
+    Raises:
+        InputError: An edge names an id that is not known.
+    """
+    rows = node_ids.positions(start, known)
+    columns = node_ids.positions(end, known)
+    if len(rows) and min(rows.min(), columns.min()) < 0:
+        _refuse_unknown(start, end, rows, columns, where)
+    return build_csr(rows, columns, weights, len(known))
+
+
+def build_csr(
+    rows: Indices, columns: Indices, weights: npt.NDArray[Any] | None, nodes: int
+) -> sparse.csr_array:
+    """Return the matrix of the edges: repeated ones once, or their weights added.
+
+    The result does not depend on the order of the edges, to the last bit.
+    """
+    ones = np.ones(len(rows), np.float32)
+    shape = (nodes, nodes)
+    if weights is None:
+        csr = sparse.coo_array((ones, (rows, columns)), shape).tocsr()
+        csr.data[:] = 1
+        return csr
+    kept = weights.dtype if weights.dtype in (np.float32, np.float64) else np.float32
+    csr = sparse.coo_array((weights.astype(kept), (rows, columns)), shape).tocsr()
+    if csr.nnz == len(rows):
+        return csr
+    order = np.lexsort((weights, columns, rows))
+    rows, columns, weights = rows[order], columns[order], weights[order]
+    new = np.r_[True, (np.diff(rows) != 0) | (np.diff(columns) != 0)]
+    first = np.flatnonzero(new)
+    sums = np.add.reduceat(weights.astype(np.float64), first).astype(kept)
+    return sparse.coo_array((sums, (rows[first], columns[first])), shape).tocsr()
+
+
+def checked_weights(weights: Any, edges: int) -> npt.NDArray[Any] | None:
+    """Return one finite weight of zero or more per edge, or None."""
+    if weights is None:
+        return None
+    array = np.asarray(weights)
+    if array.shape != (edges,) or array.dtype.kind not in "biuf":
+        message = (
+            f"weights must hold one number per edge, ({edges},), got {array.dtype} "
+            f"of shape {array.shape}"
+        )
+        raise InputError(message)
+    if edges and (not all_finite(array) or array.min() < 0):
+        bad = int(np.flatnonzero(~np.isfinite(array) | (array < 0))[0])
+        message = (
+            f"weights must be finite and not negative, got {array[bad]:g} for edge "
+            f"{bad} (counted from 0)"
+        )
+        raise InputError(message)
+    return array
+
+
+def _columns(edges: Any) -> tuple[ArrowIds, ArrowIds]:
+    if hasattr(edges, "__array__"):
+        table = np.asarray(edges)
+        if table.ndim == 2 and table.shape[1] == 2:
+            pairs = table
+        elif table.ndim == 2 and table.shape[0] == 2:
+            pairs = table.T
+        else:
+            pairs = np.empty((0, 2))
+        if table.size and not pairs.size:
+            message = (
+                "edges must be pairs of ids, of shape (E, 2) or (2, E), got shape "
+                f"{table.shape}"
+            )
+            raise InputError(message)
+        both = node_ids.from_values(
+            id_array(np.concatenate((pairs[:, 0], pairs[:, 1])))
+        )
+    else:
+        starts, ends = _listed(list(edges))
+        both = node_ids.from_values(starts + ends)
+    half = len(both) // 2
+    return both[:half], both[half:]
+
+
+def _listed(edges: list[Any]) -> tuple[list[Any], list[Any]]:
+    sizes = {-1 if isinstance(e, str | bytes) else _size(e) for e in edges}
+    if sizes <= {2}:
+        return [first for first, _ in edges], [second for _, second in edges]
+    if len(edges) == 2 and len(sizes) == 1 and -1 not in sizes:
+        return list(edges[0]), list(edges[1])
+    message = "edges must be pairs of ids, got items that are not pairs"
+    raise InputError(message)
+
+
+def _size(item: Any) -> int:
+    return len(item) if hasattr(item, "__len__") else -1
+
+
+def _length(features: Any, y: Any, num_nodes: int | None) -> int | None:
+    if num_nodes is not None:
+        return check_count("num_nodes", num_nodes)
+    if features is not None:
+        return int(np.shape(features)[0] if np.ndim(features) else features.shape[0])
+    return None if y is None else len(y)
+
+
+def _known_ids(
+    start: ArrowIds, end: ArrowIds, ids: Any, length: int | None
+) -> ArrowIds:
+    if ids is not None:
+        known = node_ids.from_values(ids)
+        node_ids.refuse_repeated(known, "ids")
+        return known
+    if length is not None:
+        return pa.array(np.arange(length, dtype=np.int64))
+    return node_ids.distinct(start, end)
+
+
+def _refuse_unknown(
+    start: ArrowIds, end: ArrowIds, rows: Indices, columns: Indices, where: str
+) -> None:
+    edges = int(((rows < 0) | (columns < 0)).sum())
+    ends = pa.chunked_array([*_chunks(start), *_chunks(end)])
+    unknown = node_ids.unknown(ends, np.concatenate((rows, columns)))
+    message = (
+        f"{edges} edges name {len(unknown)} ids that are not among {where}, such as "
+        f"{node_ids.examples(unknown)}"
+    )
+    raise InputError(message)
+
+
+def _chunks(column: ArrowIds) -> list[pa.Array]:
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+
+
+def _is_codes(y: Any) -> bool:
+    array = np.asarray(y)
+    return array.dtype.kind in "iu" and (array.size == 0 or bool(array.min() >= -1))

@@ -1,0 +1,1 @@
+"""Tables and arrays on disk: what the readers of graphs are made of."""

@@ -1,0 +1,147 @@
+"""A table in a file: named columns, read by number, refused with a clear sentence."""
+
+from __future__ import annotations
+
+import math
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fdgcl._checks import InputError, nearest
+from fdgcl.graphs.files.names import is_number
+from fdgcl.graphs.ids import ArrowIds, from_column, whole_numbers
+
+# How a missing number may be written in text.
+MISSING = ("", "NA", "N/A", "#N/A", "null", "NULL", "None", "<NA>")
+
+_SHOWN = 20
+
+
+class Table(ABC):
+    """Columns of a file; a subclass knows how the file is written.
+
+    Attributes:
+        path: The file.
+        names: Names of the columns; "1", "2", ... where the file has none.
+        named: Whether the file itself names its columns.
+        typed: Whether the file tells numbers from text.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    named: bool = True
+    typed: bool = True
+
+    @abstractmethod
+    def is_text(self, column: int) -> bool:
+        """Whether the column holds text, not numbers, as far as a glance can tell."""
+
+    @abstractmethod
+    def is_whole(self, column: int) -> bool:
+        """Whether the column holds whole numbers, as far as a glance can tell."""
+
+    @abstractmethod
+    def read(
+        self, as_is: Sequence[int], numbers: Sequence[int] = ()
+    ) -> tuple[list[pa.ChunkedArray], list[pa.ChunkedArray]]:
+        """Return columns as they stand in the file, and columns as float32.
+
+        Raises:
+            InputError: The file is damaged or has no rows, or a number is none.
+        """
+
+    def find(self, given: str | int) -> int:
+        """Return the number of a column asked for by name or, from 0, by number."""
+        if isinstance(given, int) and 0 <= given < len(self.names):
+            return given
+        if given in self.names:
+            return self.names.index(str(given))
+        hint = nearest(str(given), self.names)
+        message = f"{self.path} has no column {given!r}{hint} ({self.columns_found()})"
+        raise InputError(message)
+
+    def columns_found(self) -> str:
+        """Return the list of columns, for messages."""
+        more = len(self.names) - _SHOWN
+        tail = f" and {more} more" if more > 0 else ""
+        return f"columns found: {', '.join(self.names[:_SHOWN])}{tail}"
+
+    def ids(
+        self, columns: Sequence[pa.ChunkedArray], names: Sequence[int]
+    ) -> list[Any]:
+        """Return columns that were read as ids, alike in type in a text file."""
+        found: list[ArrowIds] = []
+        for column, number in zip(columns, names, strict=True):
+            where = f"the column {self.names[number]!r} of {self.path}"
+            found.append(from_column(column, where))
+        return found if self.typed else whole_numbers(found)
+
+    def refuse_missing(self, column: pa.ChunkedArray, number: int) -> None:
+        """Raise InputError when a number is missing, naming row and column."""
+        if column.null_count:
+            row = int(pc.index(pc.is_null(column), True).as_py()) + 1
+            message = (
+                f"{self.path} has no number in row {row}, column {self.names[number]!r}"
+            )
+            raise InputError(message)
+
+    def numbers_from_text(self, column: pa.ChunkedArray, number: int) -> Any:
+        """Return text as float32: numbers, or true and false.
+
+        Raises:
+            InputError: A value is neither; the message names row and column.
+        """
+        missing = pc.is_in(column, value_set=pa.array(MISSING))
+        column = pc.if_else(missing, pa.scalar(None, pa.string()), column)
+        words = pc.unique(pc.utf8_lower(column.drop_null()))
+        try:
+            if len(words) and set(words[:3].to_pylist()) <= {"true", "false"}:
+                return column.cast(pa.bool_()).cast(pa.float32())
+            return column.cast(pa.float32())
+        except pa.ArrowInvalid:
+            row, value = _first_no_number(column)
+        message = (
+            f"{self.path} has {value!r} in row {row}, column {self.names[number]!r}, "
+            "where a number is expected"
+        )
+        raise InputError(message)
+
+
+def existing_file(path: str | os.PathLike[str], what: str) -> Path:
+    """Return the path of a file that is there and not empty.
+
+    Args:
+        path: The file.
+        what: What it is to hold, for the message: "edges".
+    """
+    file = Path(path)
+    if file.is_dir():
+        message = f"{file} is a folder, but a file with {what} is expected"
+        raise InputError(message)
+    if not file.exists():
+        message = f"no such file: {file} (expected: {what})"
+        raise InputError(message)
+    try:
+        empty = file.stat().st_size == 0
+        with file.open("rb"):
+            pass
+    except OSError as error:
+        message = f"{file} cannot be read: {error.strerror}"
+        raise InputError(message) from error
+    if empty:
+        message = f"{file} is empty, but {what} are expected"
+        raise InputError(message)
+    return file
+
+
+def _first_no_number(column: pa.ChunkedArray) -> tuple[int, str]:
+    values = column.to_pylist()
+    for row, value in enumerate(values, start=1):
+        if value is not None and not (is_number(value) and math.isfinite(float(value))):
+            return row, value
+    return 1, values[0]

@@ -1,0 +1,205 @@
+"""Tables in text files: CSV and its kin, with or without header, maybe compressed."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
+from fdgcl._checks import InputError
+from fdgcl.graphs.files.names import is_header, is_number
+from fdgcl.graphs.files.table import MISSING, Table
+
+_SAMPLE_BYTES = 1 << 22
+_SAMPLE_ROWS = 50
+_DELIMITERS = {".csv": ",;\t|", ".tsv": "\t", ".tab": "\t"}
+_ANY_DELIMITER = "\t,;| "
+_COMMENTS = ("# ", "#\t", "% ", "%\t", "%%")
+
+
+class TextTable(Table):
+    """A table of delimited text in UTF-8.
+
+    Lines at the top that begin with `# ` or `% ` are comments. Blanks around ids are
+    dropped. The delimiter is found in the first row; a `.gz`, `.bz2` or `.zst` file is
+    unpacked while it is read.
+    """
+
+    typed = False
+
+    def __init__(
+        self, path: Path, header: bool | None, known: Callable[[Sequence[str]], bool]
+    ) -> None:
+        """Look at the first rows.
+
+        Args:
+            path: The file.
+            header: Whether the first row names the columns; None to find out.
+            known: Whether a row holds names that say what the columns are.
+        """
+        self.path = path
+        lines = self._first_lines()
+        comments = 0
+        while comments < len(lines) and _is_comment(lines[comments]):
+            comments += 1
+        text = [_decode(line) for line in lines[comments:]]
+        if not text:
+            message = f"{path} has no rows"
+            raise InputError(message)
+        self._delimiter = _delimiter(path, text[0])
+        rows, first_lines = self._parse(text)
+        self.named = is_header(rows[0], rows[1:], known) if header is None else header
+        above = comments + (first_lines if self.named else 0)
+        self._skipped = sum(len(line) for line in lines[:above])
+        self._sample = rows[int(self.named) :]
+        self.names = (
+            tuple(rows[0])
+            if self.named
+            else tuple(str(number) for number in range(1, len(rows[0]) + 1))
+        )
+
+    def is_text(self, column: int) -> bool:
+        """Whether a value among the first rows is no number."""
+        return any(not is_number(row[column]) for row in self._full_rows())
+
+    def is_whole(self, column: int) -> bool:
+        """Whether the values of the first rows are whole numbers."""
+        cells = [row[column].lstrip("-") for row in self._full_rows()]
+        return bool(cells) and all(cell.isdecimal() for cell in cells)
+
+    def read(
+        self, as_is: Sequence[int], numbers: Sequence[int] = ()
+    ) -> tuple[list[pa.ChunkedArray], list[pa.ChunkedArray]]:
+        """Return columns as text without blanks around it, and columns as float32."""
+        columns = [*as_is, *numbers]
+        try:
+            table = self._load(columns, dict.fromkeys(numbers, pa.float32()))
+            found = [table[_key(number)] for number in numbers]
+        except _ConversionError:
+            table = self._load(columns, {})
+            found = [
+                self.numbers_from_text(_trim(table[_key(number)]), number)
+                for number in numbers
+            ]
+        if table.num_rows == 0:
+            message = f"{self.path} has no rows below its header"
+            raise InputError(message)
+        for column, number in zip(found, numbers, strict=True):
+            self.refuse_missing(column, number)
+        return [_trim(table[_key(number)]) for number in as_is], found
+
+    def _load(
+        self, columns: Sequence[int], types: dict[int, Any], threads: bool = True
+    ) -> pa.Table:
+        unfit: list[Any] = []
+
+        def note(row: Any) -> str:
+            unfit.append(row)
+            return "error"
+
+        convert = arrow_csv.ConvertOptions(
+            include_columns=[_key(i) for i in dict.fromkeys(columns)],
+            column_types={_key(i): types.get(i, pa.string()) for i in columns},
+            null_values=list(MISSING),
+            strings_can_be_null=False,
+        )
+        parse = arrow_csv.ParseOptions(
+            delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=note
+        )
+        names = [_key(i) for i in range(len(self.names))]
+        try:
+            with self._open() as stream:
+                stream.read(self._skipped)
+                options = arrow_csv.ReadOptions(column_names=names, use_threads=threads)
+                return arrow_csv.read_csv(stream, options, parse, convert)
+        except pa.ArrowInvalid as error:
+            if not unfit:
+                raise self._explain(error, bool(types)) from error
+            if threads:
+                # A row's number is known only when one thread counts them.
+                return self._load(columns, types, threads=False)
+            row = unfit[0]
+            message = (
+                f"{self.path} has {row.actual_columns} values in row {row.number}, "
+                f"where {row.expected_columns} are expected: {row.text[:80]!r}"
+            )
+            raise InputError(message) from error
+        except OSError as error:
+            raise self._damaged() from error
+
+    def _open(self) -> Any:
+        return pa.input_stream(str(self.path), compression="detect")
+
+    def _first_lines(self) -> list[bytes]:
+        try:
+            with self._open() as stream:
+                sample: bytes = stream.read(_SAMPLE_BYTES)
+        except OSError as error:
+            raise self._damaged() from error
+        lines = sample.splitlines(keepends=True)
+        return lines[:-1] if len(sample) == _SAMPLE_BYTES and len(lines) > 1 else lines
+
+    def _parse(self, lines: Sequence[str]) -> tuple[list[list[str]], int]:
+        """Return the first rows, and how many lines the very first one takes."""
+        reader = csv.reader(lines, delimiter=self._delimiter)
+        try:
+            rows = [next(reader)]
+            first_lines = reader.line_num
+            rows += islice((row for row in reader if row), _SAMPLE_ROWS)
+        except csv.Error as error:
+            message = f"{self.path} cannot be read as a table: {error}"
+            raise InputError(message) from error
+        return [[cell.strip() for cell in row] for row in rows], first_lines
+
+    def _full_rows(self) -> list[list[str]]:
+        return [row for row in self._sample if len(row) == len(self.names)]
+
+    def _damaged(self) -> InputError:
+        return InputError(f"{self.path} cannot be unpacked: it is damaged or cut off")
+
+    def _explain(self, error: Exception, numbers: bool) -> Exception:
+        reason = str(error).splitlines()[0]
+        if "Empty CSV" in reason:
+            return InputError(f"{self.path} has no rows below its header")
+        if "UTF8" in reason:
+            return InputError(f"{self.path} is not text in UTF-8")
+        if numbers and "conversion error" in reason:
+            return _ConversionError()
+        return InputError(f"{self.path} cannot be read as a table: {reason}")
+
+
+class _ConversionError(Exception):
+    """A column of numbers holds something else."""
+
+
+def _key(number: int) -> str:
+    return f"c{number}"
+
+
+def _trim(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.utf8_trim_whitespace(column)
+
+
+def _decode(line: bytes) -> str:
+    return line.decode("utf-8-sig", errors="replace")
+
+
+def _is_comment(line: bytes) -> bool:
+    text = _decode(line)
+    return not text.strip() or text.strip() in "#%" or text.startswith(_COMMENTS)
+
+
+def _delimiter(path: Path, line: str) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    known = [_DELIMITERS[suffix] for suffix in suffixes if suffix in _DELIMITERS]
+    choices = known[-1] if known else _ANY_DELIMITER
+    for choice in choices:
+        if len(next(csv.reader([line], delimiter=choice), [])) > 1:
+            return choice
+    return choices[0]

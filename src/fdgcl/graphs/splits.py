@@ -1,0 +1,170 @@
+"""Which nodes train, choose and test: masks, one row per split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fdgcl._checks import InputError, check_count, check_fraction
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Train, validation and test nodes of one or several splits.
+
+    Attributes:
+        train: (S, N) masks; a single mask (N,) is taken as (1, N). Never empty.
+        val: (S, N) masks.
+        test: (S, N) masks; no node is in two of the three.
+        name: What the splits are: "public", "random 10/10/80, seed 0".
+    """
+
+    train: Mask
+    val: Mask
+    test: Mask
+    name: str = "given"
+
+    def __post_init__(self) -> None:
+        for part in ("train", "val", "test"):
+            object.__setattr__(self, part, _mask(part, getattr(self, part)))
+        if not self.train.shape == self.val.shape == self.test.shape:
+            message = (
+                "the masks of a split must have one shape, got train "
+                f"{self.train.shape}, val {self.val.shape}, test {self.test.shape}"
+            )
+            raise InputError(message)
+        together = self.train.astype(np.int8) + self.val + self.test
+        if (together > 1).any():
+            row, node = np.argwhere(together > 1)[0]
+            message = (
+                "train, val and test must be disjoint, but node "
+                f"{node} (counted from 0) is in two of them in split {row}"
+            )
+            raise InputError(message)
+        if len(self.train) == 0 or not self.train.any(axis=1).all():
+            message = "every split needs at least one training node, got none"
+            raise InputError(message)
+
+    def __len__(self) -> int:
+        return len(self.train)
+
+    def __repr__(self) -> str:
+        sizes = "/".join(str(m[0].sum()) for m in (self.train, self.val, self.test))
+        return f"Splits({self.name!r}: {len(self)} x {sizes})"
+
+
+def random_splits(
+    y: Any,
+    *,
+    train: float,
+    val: float,
+    test: float | None = None,
+    count: int = 10,
+    seed: int = 0,
+) -> Splits:
+    """Draw splits of the labelled nodes, each node with the same chance.
+
+    Split k depends on `seed` and k alone, so more splits leave the first ones as
+    they are.
+
+    Args:
+        y: (N,) class codes; a negative code is no label, and such nodes are left out.
+        train: Fraction of the labelled nodes; at least one node.
+        val: Fraction of the labelled nodes.
+        test: Fraction of the labelled nodes; by default all that are left.
+        count: Number of splits.
+        seed: Seed of the draw.
+    """
+    rest = 1.0 - check_fraction("train", train) - check_fraction("val", val)
+    fraction = rest if test is None else check_fraction("test", test)
+    if fraction > rest + 1e-9:
+        message = (
+            "train, val and test must add up to at most 1, got "
+            f"{train:g} + {val:g} + {fraction:g}"
+        )
+        raise InputError(message)
+    codes = np.asarray(y)
+    labelled = np.flatnonzero(codes >= 0)
+    first = max(round(train * len(labelled)), 1 if train > 0 else 0)
+    second = first + round(val * len(labelled))
+    last = len(labelled)
+    if test is not None and fraction < rest - 1e-9:
+        last = min(last, second + round(fraction * len(labelled)))
+    if not 0 < first <= len(labelled) or second > len(labelled):
+        message = (
+            f"train {train:g} and val {val:g} of {len(labelled)} labelled nodes leave "
+            "a split without training nodes"
+        )
+        raise InputError(message)
+    masks = np.zeros((3, check_count("count", count), len(codes)), np.bool_)
+    for row in range(count):
+        order = np.random.default_rng((seed, row)).permutation(labelled)
+        masks[0, row, order[:first]] = True
+        masks[1, row, order[first:second]] = True
+        masks[2, row, order[second:last]] = True
+    sizes = "/".join(f"{100 * share:.3g}" for share in (train, val, max(fraction, 0.0)))
+    return Splits(masks[0], masks[1], masks[2], f"random {sizes}, seed {seed}")
+
+
+def per_class_split(
+    y: Any, *, per_class: int = 20, val: int = 500, test: int = 1000, seed: int = 0
+) -> Splits:
+    """Draw one split as Planetoid has them: so many training nodes of each class.
+
+    Args:
+        y: (N,) class codes; a negative code is no label, and such nodes are left out.
+        per_class: Training nodes of each class.
+        val: Validation nodes, drawn from what is left.
+        test: Test nodes, drawn from what is left.
+        seed: Seed of the draw.
+
+    Raises:
+        InputError: A class, or what is left of all of them, is too small.
+    """
+    check_count("per_class", per_class)
+    check_count("val", val, minimum=0)
+    check_count("test", test, minimum=0)
+    codes = np.asarray(y)
+    order = np.random.default_rng(seed).permutation(np.flatnonzero(codes >= 0))
+    chosen = []
+    for code in np.unique(codes[order]):
+        members = order[codes[order] == code]
+        if len(members) < per_class:
+            message = (
+                f"per_class is {per_class}, but class {code} has only {len(members)} "
+                "labelled nodes"
+            )
+            raise InputError(message)
+        chosen.append(members[:per_class])
+    train = np.isin(order, np.concatenate(chosen)) if chosen else order != order
+    left = order[~train]
+    if len(left) < val + test:
+        message = (
+            f"val and test ask for {val} + {test} nodes, but only {len(left)} labelled "
+            "nodes are left after training nodes were taken"
+        )
+        raise InputError(message)
+    masks = np.zeros((3, 1, len(codes)), np.bool_)
+    masks[0, 0, order[train]] = True
+    masks[1, 0, left[:val]] = True
+    masks[2, 0, left[val : val + test]] = True
+    name = f"{per_class} per class / {val} / {test}, seed {seed}"
+    return Splits(masks[0], masks[1], masks[2], name)
+
+
+def _mask(part: str, values: Any) -> Mask:
+    mask = np.atleast_2d(np.asarray(values))
+    if mask.ndim != 2 or (mask.dtype != np.bool_ and not np.isin(mask, (0, 1)).all()):
+        message = (
+            f"the {part} mask must be true or false, (N,) or (splits, N), got "
+            f"{mask.dtype} of shape {mask.shape}"
+        )
+        raise InputError(message)
+    view = mask.astype(np.bool_, copy=False).view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,359 @@
+"""FDGCL: the estimator. Graph in, embedding out, no labels."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+import warnings
+from collections.abc import Callable
+from functools import partial
+from importlib import resources
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from fdgcl._checks import InputError, choose
+from fdgcl._interrupts import deferred_interrupt
+from fdgcl.diffusion.plan import Plan
+from fdgcl.diffusion.stability import StabilityReport
+from fdgcl.graphs import Graph
+from fdgcl.losses import build_loss
+from fdgcl.preparation import Preparation, check_schema, prepare
+from fdgcl.runs import Config, RunFolder, TrainingLog
+from fdgcl.settings import Settings
+from fdgcl.training import (
+    EpochRecord,
+    NonFiniteLossError,
+    TrainingWarning,
+    train,
+)
+from fdgcl.views import Diffused, ViewPair, ViewSource
+
+Progress = Callable[[str, int, int], None]
+
+_PRESET_FILES = {
+    entry.name.removesuffix(".toml"): entry
+    for entry in (resources.files("fdgcl") / "presets").iterdir()
+    if entry.name.endswith(".toml")
+}
+PRESETS = tuple(sorted(_PRESET_FILES))
+EMBED_ROWS = 32768
+
+
+class FDGCL(BaseEstimator):  # type: ignore[misc]
+    """Node embeddings without labels, by contrasting two orders of diffusion.
+
+    The defaults amplify no frequency on any graph and are meant for a graph nobody has
+    seen; `FDGCL.preset(name)` gives the settings for a known dataset.
+
+    Args:
+        orders: The two orders in (0, 1]: small keeps local detail, large summarises.
+        time: T, how long features diffuse.
+        step: h, the step of the solver; there are ceil(T / h) steps.
+        solver: `predictor`, `corrector`, `l1`, `gl` or `exact`.
+        rate: Factor in front of the Laplacian.
+        skip: When the initial features are added again: `none`, `end`, `every-step`,
+            or a number of equal segments.
+        direction: Whom a node gathers from: `out` (whom it points to), `in`,
+            `symmetric`; None is symmetric, with a notice where edges are directed.
+        self_loops: Weight of each node's self-loop.
+        normalization: Of the adjacency: `symmetric`, `row` or `column`.
+        memory: Short-memory window of the solver, in steps; None keeps all.
+        dim: Columns of the embedding.
+        activation: `relu`, `elu`, `gelu`, `tanh` or `linear`.
+        standardize: Bring every hidden column to mean 0 and variance 1 over all nodes
+            before the activation; False is the paper's text to the letter.
+        loss: `regularized-cosmean`, `cosmean`, `euclidean`, `barlow-twins`, `vicreg`.
+        beta: Weight of the first view in the embedding.
+        eta: Weight of the regulariser of `regularized-cosmean`.
+        lr: Learning rate of Adam.
+        weight_decay: Weight decay of Adam.
+        epochs: Passes over the nodes; 0 leaves the encoder untrained.
+        batch_size: Rows of a mini-batch; None for all rows at once.
+        strategy: `precompute` diffuses the features once, `in-loop` the encoded
+            features in every epoch, `auto` takes the cheaper.
+        structural: Features made for a graph that has none: `spectral`, `degree` or
+            `random`.
+        seed: Of the initial weights and the batches.
+        device: `auto`, `cpu` or `cuda`.
+        dtype: `float32` or `float64`.
+
+    Attributes:
+        history_: One record an epoch.
+        notices_: What was decided for the user.
+        plan_: How the diffusion was done, and what it was expected to cost.
+        stability_: What the diffusion does to each frequency.
+        fit_seconds_: Seconds spent diffusing and training.
+    """
+
+    def __init__(
+        self,
+        *,
+        orders: tuple[float, float] = (0.5, 1.0),
+        time: float = 2.0,
+        step: float = 1.0,
+        solver: str = "predictor",
+        rate: float = 0.5,
+        skip: str | int = "none",
+        direction: str | None = None,
+        self_loops: float = 1.0,
+        normalization: str = "symmetric",
+        memory: int | None = None,
+        dim: int = 256,
+        activation: str = "relu",
+        standardize: bool = True,
+        loss: str = "regularized-cosmean",
+        beta: float = 0.5,
+        eta: float = 0.1,
+        lr: float = 0.01,
+        weight_decay: float = 5e-4,
+        epochs: int = 20,
+        batch_size: int | None = None,
+        strategy: str = "auto",
+        structural: str = "spectral",
+        seed: int = 0,
+        device: str = "auto",
+        dtype: str = "float32",
+    ) -> None:
+        self.orders = orders
+        self.time = time
+        self.step = step
+        self.solver = solver
+        self.rate = rate
+        self.skip = skip
+        self.direction = direction
+        self.self_loops = self_loops
+        self.normalization = normalization
+        self.memory = memory
+        self.dim = dim
+        self.activation = activation
+        self.standardize = standardize
+        self.loss = loss
+        self.beta = beta
+        self.eta = eta
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.strategy = strategy
+        self.structural = structural
+        self.seed = seed
+        self.device = device
+        self.dtype = dtype
+
+    @classmethod
+    def preset(cls, name: str, **overrides: Any) -> Self:
+        """Return a model with the settings for a known dataset, some overridden."""
+        file = choose("preset", name, _PRESET_FILES)
+        settings = tomllib.loads(file.read_text(encoding="utf-8"))["settings"]
+        if "orders" in settings:
+            settings["orders"] = tuple(settings["orders"])
+        return cls(**{**settings, **overrides})
+
+    def check(self) -> Settings:
+        """Check all settings and return them; bad ones raise `InputError`."""
+        return Settings(**self.get_params(deep=False))
+
+    def plan(self, graph: Graph) -> Plan:
+        """Say how `fit` would go about a graph and what it would cost."""
+        prepared = prepare(graph, self.check())
+        self._take_notes(prepared)
+        return prepared.plan
+
+    def fit(
+        self,
+        graph: Graph,
+        y: None = None,  # noqa: ARG002
+        *,
+        run: str | Path | None = None,
+        resume: bool = False,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Train on a graph; labels, if it has any, are not looked at.
+
+        Args:
+            graph: The graph.
+            y: Ignored, for scikit-learn's sake.
+            run: Folder for settings, metrics and weights; made if needed.
+            resume: Go on with the unfinished run in that folder.
+            progress: Called with (stage, done, total); stages are diffuse and train.
+
+        Raises:
+            InputError: Settings, graph or run folder do not fit together.
+            NonFiniteLossError: Training diverged; the last good weights are kept.
+        """
+        self._fit(graph, run, resume, progress)
+        return self
+
+    def fit_transform(
+        self,
+        graph: Graph,
+        y: None = None,  # noqa: ARG002
+        *,
+        run: str | Path | None = None,
+        resume: bool = False,
+        progress: Progress | None = None,
+    ) -> NDArray[np.float32]:
+        """Train on a graph and return its embedding, (nodes x dim)."""
+        source = self._fit(graph, run, resume, progress)
+        return self._embed(source)
+
+    def transform(
+        self, graph: Graph, *, progress: Progress | None = None
+    ) -> NDArray[np.float32]:
+        """Embed a graph, seen or not, by the trained encoders, (nodes x dim)."""
+        self._require_fitted()
+        prepared = prepare(graph, self.check())
+        check_schema(self._config.schema, prepared)
+        device = self._views.mean.device
+        return self._embed(prepared.source(device, _stage(progress, "diffuse")))
+
+    def save(self, folder: str | Path) -> None:
+        """Write settings, weights and history to a folder."""
+        self._require_fitted()
+        files = RunFolder(folder)
+        files.write_config(self._config)
+        files.write_metrics(self.history_)
+        files.write_model(self._views)
+
+    @classmethod
+    def load(cls, folder: str | Path, *, device: str | None = None) -> Self:
+        """Read a model that `save` or a run left in a folder."""
+        files = RunFolder(folder)
+        config = files.read_config()
+        model = cls(**{**config.settings.to_dict(), "orders": config.settings.orders})
+        if device is not None:
+            model.device = device
+        views = _new_views(model.check(), config.num_features)
+        files.read_model(views)
+        model._config, model._views = config, views
+        model.history_ = files.read_metrics()
+        model.notices_ = []
+        return model
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "_views"):
+            message = "this model is not fitted yet: call fit first"
+            raise InputError(message)
+
+    def _take_notes(self, prepared: Preparation) -> None:
+        self.plan_: Plan = prepared.plan
+        self.stability_: StabilityReport = prepared.stability
+        self.notices_: list[str] = list(prepared.notices)
+        if self.stability_.amplifies and prepared.looks_homophilic:
+            message = (
+                "the diffusion amplifies high frequencies on a graph whose linked "
+                f"nodes look alike ({'; '.join(self.stability_.describe())}); if that "
+                "is not what you want, choose a smaller step or solver='exact'"
+            )
+            warnings.warn(message, TrainingWarning, stacklevel=3)
+
+    def _fit(
+        self,
+        graph: Graph,
+        run: str | Path | None,
+        resume: bool,
+        progress: Progress | None,
+    ) -> ViewSource:
+        started = time.perf_counter()
+        settings = self.check()
+        prepared = prepare(graph, settings)
+        self._take_notes(prepared)
+        self._config = Config(settings, prepared.schema(), prepared.describe_graph())
+        files = None if run is None else RunFolder(run)
+        if files is not None:
+            files.begin(self._config, resume=resume)
+        device = settings.torch_device
+        source = prepared.source(device, _stage(progress, "diffuse"))
+        self._views = _new_views(settings, prepared.graph.num_features)
+        self.history_: list[EpochRecord] = []
+        if files is not None and files.is_finished:
+            files.read_model(self._views)
+            self.history_ = files.read_metrics()
+        else:
+            self._train_and_finish(source, settings, files, prepared, progress)
+        self.fit_seconds_ = time.perf_counter() - started
+        return source
+
+    def _train_and_finish(
+        self,
+        source: ViewSource,
+        settings: Settings,
+        files: RunFolder | None,
+        prepared: Preparation,
+        progress: Progress | None,
+    ) -> None:
+        failure = None
+        try:
+            self._train(source, settings, files, _stage(progress, "train"))
+        except NonFiniteLossError as error:
+            failure = ". ".join([str(error), *prepared.stability.describe()])
+        self._views.freeze_statistics(source)
+        if files is not None:
+            files.write_model(self._views)
+        if failure is not None:
+            raise NonFiniteLossError(failure)
+
+    def _train(
+        self,
+        source: ViewSource,
+        settings: Settings,
+        files: RunFolder | None,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        views = self._views
+        optimizer = torch.optim.Adam(
+            views.parameters(), lr=settings.lr, weight_decay=settings.weight_decay
+        )
+        log = TrainingLog(files, views, optimizer)
+        self.history_ = log.history
+        with deferred_interrupt() as interrupt:
+
+            def on_epoch(record: EpochRecord) -> None:
+                with log.epoch(record):
+                    if progress is not None:
+                        progress(record.epoch, settings.epochs)
+                    interrupt.raise_if_requested()
+
+            train(
+                views,
+                source,
+                build_loss(settings.loss, settings.eta),
+                optimizer,
+                epochs=settings.epochs,
+                first_epoch=len(log.history) + 1,
+                batch_size=settings.batch_size,
+                seed=settings.seed,
+                on_epoch=on_epoch,
+            )
+
+    def _embed(self, source: ViewSource) -> NDArray[np.float32]:
+        block = EMBED_ROWS if isinstance(source, Diffused) else None
+        embedding = self._views.embed(source, block).float().cpu().numpy()
+        if not np.isfinite(embedding).all():
+            message = "the embedding has values that are not finite; " + "; ".join(
+                self.stability_.describe()
+            )
+            raise NonFiniteLossError(message)
+        return np.asarray(embedding)
+
+
+def _new_views(settings: Settings, num_features: int) -> ViewPair:
+    views = ViewPair(
+        num_features,
+        settings.dim,
+        activation=settings.activation,
+        standardize=settings.standardize,
+        beta=settings.beta,
+        seed=settings.seed,
+        dtype=settings.torch_dtype,
+    )
+    return views.to(settings.torch_device)
+
+
+def _stage(progress: Progress | None, stage: str) -> Callable[[int, int], None] | None:
+    return None if progress is None else partial(progress, stage)

@@ -1,0 +1,242 @@
+"""From a graph and settings to everything training needs, checked and planned."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from fdgcl._checks import InputError
+from fdgcl.diffusion import Grand, PolynomialFilter
+from fdgcl.diffusion.plan import Plan, Workload, make_plan
+from fdgcl.diffusion.polynomial import Progress
+from fdgcl.diffusion.stability import StabilityReport, stability_report
+from fdgcl.graphs import Graph
+from fdgcl.graphs.operators import Direction, Normalization, Operator, build_operator
+from fdgcl.graphs.structural import structural_features
+from fdgcl.settings import Settings
+from fdgcl.views import InLoop, ViewSource, diffuse_features
+
+# How much smoother than noise features must be for a graph to look homophilic.
+HOMOPHILIC_SMOOTHNESS = 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """One graph under one model's settings.
+
+    Attributes:
+        graph: The graph, with features made where it had none.
+        structural: The kind of features made; None where it had its own.
+        settings: The model's settings.
+        operator: The graph's operator.
+        notices: What the user should be told.
+    """
+
+    graph: Graph
+    structural: str | None
+    settings: Settings
+    operator: Operator
+    notices: tuple[str, ...]
+
+    @property
+    def features(self) -> NDArray[Any] | csr_array:
+        """The features."""
+        assert self.graph.features is not None
+        return self.graph.features
+
+    @cached_property
+    def dynamics(self) -> Grand:
+        """The equation's right-hand side on this graph."""
+        return Grand(self.operator, self.settings.rate)
+
+    @cached_property
+    def polynomial(self) -> PolynomialFilter:
+        """The diffusion of both orders."""
+        settings = self.settings
+        return PolynomialFilter.of(self.dynamics, settings.schedule, settings.orders)
+
+    @cached_property
+    def stability(self) -> StabilityReport:
+        """What the diffusion does to each frequency."""
+        settings = self.settings
+        return stability_report(self.dynamics, settings.schedule, settings.orders)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """How the diffusion is done."""
+        nodes, features = self.features.shape
+        sparse = isinstance(self.features, csr_array)
+        load = Workload(
+            nodes=nodes,
+            weights=self.operator.nnz,
+            features=features,
+            nonzeros=self.features.nnz if sparse else nodes * features,
+            dim=self.settings.dim,
+            products=self.polynomial.products,
+            orders=len(self.settings.orders),
+            epochs=self.settings.epochs,
+            batch_size=self.settings.batch_size,
+            itemsize=self.settings.torch_dtype.itemsize,
+        )
+        return make_plan(load, self.settings.strategy)
+
+    @cached_property
+    def looks_homophilic(self) -> bool:
+        """Whether linked nodes have features more alike than chance would give."""
+        return smoothness(self.features, self.operator) > HOMOPHILIC_SMOOTHNESS
+
+    def source(
+        self, device: torch.device, progress: Progress | None = None
+    ) -> ViewSource:
+        """Where the views' hidden features come from, as planned."""
+        if self.plan.strategy == "in-loop":
+            return InLoop(self.features, self.polynomial)
+        return diffuse_features(
+            self.features,
+            self.polynomial,
+            dtype=self.settings.torch_dtype,
+            device=device,
+            progress=progress,
+        )
+
+    def schema(self) -> dict[str, Any]:
+        """What another graph's features must look like."""
+        names = self.graph.feature_names
+        return {
+            "num_features": self.graph.num_features,
+            "feature_names": None if names is None else list(names),
+            "structural": self.structural,
+            "adjacency": fingerprint(self.graph, features=False),
+        }
+
+    def describe_graph(self) -> dict[str, Any]:
+        """What the run folder says of the graph."""
+        return {
+            "name": self.graph.name,
+            "source": self.graph.source,
+            "nodes": self.graph.num_nodes,
+            "edges": self.graph.num_edges,
+            "fingerprint": fingerprint(self.graph),
+        }
+
+
+def prepare(graph: Graph, settings: Settings) -> Preparation:
+    """Check a graph against the settings and build its operator."""
+    if not isinstance(graph, Graph):
+        message = (
+            f"fit takes a fdgcl Graph, got {type(graph).__name__}; "
+            "see Graph.from_edges, from_scipy, from_networkx, from_pyg"
+        )
+        raise InputError(message)
+    if settings.batch_size is not None and settings.batch_size > graph.num_nodes:
+        message = (
+            f"batch_size must not exceed the graph's {graph.num_nodes:,} nodes, got "
+            f"{settings.batch_size:,}"
+        )
+        raise InputError(message)
+    notices: list[str] = []
+    structural = None
+    if graph.features is None:
+        structural = settings.structural
+        made = structural_features(graph, structural, seed=settings.seed)
+        graph = graph.with_features(made)
+        notices.append(
+            f"the graph has no features: {made.shape[1]} {structural!r} features were "
+            "made from its edges"
+        )
+    if settings.direction is None and not graph.is_symmetric:
+        notices.append(
+            "the edges are directed and no direction was given: they are used both "
+            "ways (direction 'symmetric'; 'out' and 'in' keep one)"
+        )
+    operator = build_operator(
+        graph.adjacency,
+        direction=cast(Direction, settings.direction or "symmetric"),
+        self_loops=settings.self_loops,
+        normalization=cast(Normalization, settings.normalization),
+    )
+    return Preparation(graph, structural, settings, operator, tuple(notices))
+
+
+def check_schema(schema: dict[str, Any], prepared: Preparation) -> None:
+    """Refuse a graph whose features are not those a model was trained on."""
+    found = prepared.schema()
+    if found["structural"] != schema["structural"]:
+        message = (
+            f"the model was trained on {_kind(schema)}, this graph has {_kind(found)}"
+        )
+        raise InputError(message)
+    if found["num_features"] != schema["num_features"]:
+        message = (
+            f"the model was trained on {schema['num_features']:,} features, this graph "
+            f"has {found['num_features']:,}"
+        )
+        raise InputError(message)
+    if found["structural"] == "spectral" and found["adjacency"] != schema["adjacency"]:
+        message = (
+            "the model was trained on spectral features, which belong to one graph "
+            "alone; train with structural features 'degree' to embed other graphs"
+        )
+        raise InputError(message)
+    _check_names(schema["feature_names"], found["feature_names"])
+
+
+def _check_names(trained: list[str] | None, found: list[str] | None) -> None:
+    if trained is None or found is None or trained == found:
+        return
+    place = next(
+        i
+        for i, pair in enumerate(zip(trained, found, strict=True))
+        if pair[0] != pair[1]
+    )
+    message = (
+        f"feature column {place + 1} is {found[place]!r}, the model was trained with "
+        f"{trained[place]!r} there: order the columns as in training"
+    )
+    raise InputError(message)
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    made = schema["structural"]
+    return "the graph's own features" if made is None else f"{made!r} features"
+
+
+def fingerprint(graph: Graph, *, features: bool = True) -> str:
+    """A short hash of a graph's edges and, unless told otherwise, features."""
+    adjacency = graph.adjacency
+    parts = [adjacency.indptr, adjacency.indices, adjacency.data]
+    if features and isinstance(graph.features, csr_array):
+        x = graph.features
+        parts += [x.indptr, x.indices, x.data]
+    elif features and graph.features is not None:
+        parts.append(graph.features)
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(str((part.shape, part.dtype)).encode())
+        digest.update(memoryview(np.ascontiguousarray(part)).cast("B"))
+    return digest.hexdigest()
+
+
+def smoothness(
+    features: NDArray[Any] | csr_array, operator: Operator, probes: int = 16
+) -> float:
+    """How much more alike linked nodes' features are than noise would be.
+
+    Random mixtures of the centred features, `x' A x / x' x`, less what noise gives.
+    """
+    generator = np.random.default_rng(0)
+    mixtures = features @ generator.standard_normal((features.shape[1], probes))
+    mixtures = mixtures - mixtures.mean(axis=0)
+    matrix = operator.similar.matrix
+    energy = float((mixtures * mixtures).sum())
+    if energy == 0:
+        return 0.0
+    along_edges = float((mixtures * (matrix @ mixtures)).sum())
+    return along_edges / energy - float(matrix.diagonal().mean())

@@ -1,0 +1,255 @@
+"""A run folder: what a fit leaves behind, and what it needs to go on.
+
+`config.json` holds settings and what the features looked like, `model.safetensors` the
+finished weights, `metrics.jsonl` one line an epoch. While a run is under way
+`checkpoint.safetensors` holds weights, optimiser state and history of one epoch.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+
+from fdgcl import __version__
+from fdgcl._checks import InputError
+from fdgcl._files import atomic_path, write_json
+from fdgcl.settings import Settings
+from fdgcl.training import EpochRecord, warn_of_collapse
+from fdgcl.views import ViewPair
+
+FORMAT = "fdgcl-run-1"
+CHECKPOINT_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Config:
+    """What `config.json` says.
+
+    Attributes:
+        settings: The model's settings.
+        schema: What the features looked like.
+        graph: Name, sizes and fingerprint of the graph it was fitted on.
+    """
+
+    settings: Settings
+    schema: dict[str, Any]
+    graph: dict[str, Any]
+
+    @property
+    def num_features(self) -> int:
+        """Columns of the features it was fitted on."""
+        return int(self.schema["num_features"])
+
+
+class RunFolder:
+    """The files of one run."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.config = self.folder / "config.json"
+        self.model = self.folder / "model.safetensors"
+        self.metrics = self.folder / "metrics.jsonl"
+        self.checkpoint = self.folder / "checkpoint.safetensors"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run came to its end."""
+        return self.model.is_file()
+
+    def begin(self, config: Config, *, resume: bool) -> None:
+        """Start a run here, or make sure that the one here is this one."""
+        if not resume:
+            if self.config.exists():
+                message = (
+                    f"{self.folder} holds a run already: resume it or name another"
+                )
+                raise InputError(message)
+            self.write_config(config)
+            return
+        found = self.read_config()
+        if found.graph["fingerprint"] != config.graph["fingerprint"]:
+            message = f"the run in {self.folder} was started on another graph"
+            raise InputError(message)
+        ours, theirs = config.settings.to_dict(), found.settings.to_dict()
+        changed = [name for name in ours if ours[name] != theirs[name]]
+        if changed:
+            name = changed[0]
+            message = (
+                f"the run in {self.folder} was started with {name}={theirs[name]!r}, "
+                f"not {ours[name]!r}"
+            )
+            raise InputError(message)
+
+    def write_config(self, config: Config) -> None:
+        """Write `config.json`."""
+        value = {
+            "format": FORMAT,
+            "fdgcl": __version__,
+            "settings": config.settings.to_dict(),
+            "schema": config.schema,
+            "graph": config.graph,
+        }
+        write_json(self.config, value)
+
+    def read_config(self) -> Config:
+        """Read and check `config.json`."""
+        if not self.config.is_file():
+            message = f"{self.folder} is not a run folder: it has no config.json"
+            raise InputError(message)
+        try:
+            value = json.loads(self.config.read_text(encoding="utf-8"))
+            if value["format"] != FORMAT:
+                raise ValueError
+            schema, graph = dict(value["schema"]), dict(value["graph"])
+            settings = dict(value["settings"])
+        except (ValueError, KeyError, TypeError):
+            message = f"{self.config} was not written by fdgcl, or is damaged"
+            raise InputError(message) from None
+        return Config(Settings.from_dict(settings, str(self.config)), schema, graph)
+
+    def write_model(self, views: ViewPair) -> None:
+        """Write the finished weights; the checkpoint has then served."""
+        write_tensors(self.model, views.state_dict(), {"format": FORMAT})
+        self.checkpoint.unlink(missing_ok=True)
+
+    def read_model(self, views: ViewPair) -> None:
+        """Load the finished weights into views of the right sizes."""
+        tensors, _ = read_tensors(self.model)
+        _load(views, tensors, self.model)
+
+    def write_checkpoint(
+        self, views: ViewPair, optimizer: Optimizer, history: Sequence[EpochRecord]
+    ) -> None:
+        """Write all that is needed to go on after the last epoch of the history."""
+        tensors = dict(views.state_dict())
+        for index, state in optimizer.state_dict()["state"].items():
+            for name, value in state.items():
+                tensors[f"optimizer.{index}.{name}"] = torch.as_tensor(value)
+        records = json.dumps([record.to_dict() for record in history])
+        write_tensors(self.checkpoint, tensors, {"format": FORMAT, "history": records})
+
+    def read_checkpoint(
+        self, views: ViewPair, optimizer: Optimizer
+    ) -> list[EpochRecord]:
+        """Load a checkpoint into views and optimiser; return the history so far."""
+        if not self.checkpoint.is_file():
+            return []
+        tensors, metadata = read_tensors(self.checkpoint)
+        state: dict[int, dict[str, Tensor]] = {}
+        for key in [key for key in tensors if key.startswith("optimizer.")]:
+            _, index, name = key.split(".")
+            state.setdefault(int(index), {})[name] = tensors.pop(key)
+        _load(views, tensors, self.checkpoint)
+        groups = optimizer.state_dict()["param_groups"]
+        optimizer.load_state_dict({"state": state, "param_groups": groups})
+        return [EpochRecord(**entry) for entry in json.loads(metadata["history"])]
+
+    def write_metrics(self, history: Sequence[EpochRecord]) -> None:
+        """Write all of `metrics.jsonl`."""
+        with atomic_path(self.metrics) as temporary:
+            lines = (json.dumps(record.to_dict()) + "\n" for record in history)
+            temporary.write_text("".join(lines), encoding="utf-8")
+
+    def append_metrics(self, record: EpochRecord) -> None:
+        """Add one line to `metrics.jsonl`."""
+        with self.metrics.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(record.to_dict()) + "\n")
+
+    def read_metrics(self) -> list[EpochRecord]:
+        """Read `metrics.jsonl`; a folder without one has no history."""
+        if not self.metrics.is_file():
+            return []
+        try:
+            lines = self.metrics.read_text(encoding="utf-8").splitlines()
+            return [EpochRecord(**json.loads(line)) for line in lines if line]
+        except (ValueError, TypeError):
+            message = f"{self.metrics} is damaged"
+            raise InputError(message) from None
+
+
+class TrainingLog:
+    """The history of a run, kept on disk as it grows where there is a folder."""
+
+    def __init__(
+        self, files: RunFolder | None, views: ViewPair, optimizer: Optimizer
+    ) -> None:
+        self._files, self._views, self._optimizer = files, views, optimizer
+        self._saved = time.perf_counter()
+        self._collapsed = False
+        self.history: list[EpochRecord] = []
+        if files is not None:
+            self.history = files.read_checkpoint(views, optimizer)
+            files.write_metrics(self.history)
+
+    @contextmanager
+    def epoch(self, record: EpochRecord) -> Iterator[None]:
+        """Log an epoch; if the block inside is interrupted, save a checkpoint first.
+
+        Between two epochs the state is whole; a checkpoint from any other moment
+        would not go on as an uninterrupted run does.
+        """
+        self.history.append(record)
+        self._collapsed = self._collapsed or warn_of_collapse(record)
+        if self._files is None:
+            yield
+            return
+        self._files.append_metrics(record)
+        try:
+            yield
+        except KeyboardInterrupt:
+            self._save()
+            raise
+        if time.perf_counter() - self._saved > CHECKPOINT_SECONDS:
+            self._save()
+
+    def _save(self) -> None:
+        assert self._files is not None
+        self._files.write_checkpoint(self._views, self._optimizer, self.history)
+        self._saved = time.perf_counter()
+
+
+def _load(views: ViewPair, tensors: dict[str, Tensor], path: Path) -> None:
+    try:
+        views.load_state_dict(tensors)
+    except RuntimeError:
+        message = f"{path} does not fit the settings in config.json beside it"
+        raise InputError(message) from None
+
+
+def write_tensors(
+    path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]
+) -> None:
+    """Write named tensors as safetensors, atomically."""
+    whole = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    content = safetensors.torch.save(whole, dict(metadata))
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read named tensors and their metadata."""
+    if not path.is_file():
+        message = f"{path} is missing"
+        raise InputError(message)
+    try:
+        with safetensors.safe_open(path, framework="pt") as stream:
+            tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
+            metadata = dict(stream.metadata() or {})
+    except (safetensors.SafetensorError, OSError, ValueError):
+        message = f"{path} is not a whole safetensors file"
+        raise InputError(message) from None
+    if metadata.get("format") != FORMAT:
+        message = f"{path} was not written by fdgcl"
+        raise InputError(message)
+    return tensors, metadata

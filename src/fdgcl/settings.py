@@ -1,0 +1,154 @@
+"""Every setting of the model, checked in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self, get_args
+
+import torch
+
+from fdgcl._checks import (
+    InputError,
+    check_count,
+    check_fraction,
+    check_nonnegative,
+    check_order,
+    check_positive,
+    choose,
+    nearest,
+)
+from fdgcl.diffusion import Schedule
+from fdgcl.graphs.operators import Direction, Normalization
+from fdgcl.graphs.structural import STRUCTURAL
+from fdgcl.losses import LOSSES
+from fdgcl.views import ACTIVATIONS
+
+STRATEGIES = ("auto", "precompute", "in-loop")
+DTYPES = {"float32": torch.float32, "float64": torch.float64}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one model. `FDGCL` says what each of them means."""
+
+    orders: tuple[float, float]
+    time: float
+    step: float
+    solver: str
+    rate: float
+    skip: str | int
+    direction: str | None
+    self_loops: float
+    normalization: str
+    memory: int | None
+    dim: int
+    activation: str
+    standardize: bool
+    loss: str
+    beta: float
+    eta: float
+    lr: float
+    weight_decay: float
+    epochs: int
+    batch_size: int | None
+    strategy: str
+    structural: str
+    seed: int
+    device: str
+    dtype: str
+
+    def __post_init__(self) -> None:
+        self._check_orders()
+        assert isinstance(self.schedule, Schedule)
+        check_positive("rate", self.rate)
+        check_nonnegative("self_loops", self.self_loops)
+        check_fraction("beta", self.beta)
+        check_nonnegative("eta", self.eta)
+        check_positive("lr", self.lr)
+        check_nonnegative("weight_decay", self.weight_decay)
+        check_count("dim", self.dim)
+        check_count("epochs", self.epochs, minimum=0)
+        check_count("seed", self.seed, minimum=0)
+        if self.batch_size is not None:
+            check_count("batch_size", self.batch_size, minimum=2)
+        for kind, name, known in self._choices():
+            choose(kind, name, known)
+        if not isinstance(self.standardize, bool):
+            message = f"standardize must be true or false, got {self.standardize!r}"
+            raise InputError(message)
+        if self.strategy == "in-loop" and self.batch_size is not None:
+            message = (
+                "strategy 'in-loop' diffuses all rows in every epoch, so it takes no "
+                f"batch_size, got {self.batch_size}"
+            )
+            raise InputError(message)
+
+    def _check_orders(self) -> None:
+        try:
+            orders = tuple(float(order) for order in self.orders)
+        except (TypeError, ValueError):
+            orders = ()
+        if len(orders) != 2:
+            message = f"orders must be two numbers in (0, 1], got {self.orders!r}"
+            raise InputError(message)
+        for order in orders:
+            check_order(order)
+        object.__setattr__(self, "orders", orders)
+
+    def _choices(self) -> list[tuple[str, str, Mapping[str, Any]]]:
+        return [
+            ("direction", self.direction or "symmetric", _names(Direction)),
+            ("normalization", self.normalization, _names(Normalization)),
+            ("activation", self.activation, ACTIVATIONS),
+            ("loss", self.loss, LOSSES),
+            ("strategy", self.strategy, dict.fromkeys(STRATEGIES)),
+            ("structural features", self.structural, STRUCTURAL),
+            ("device", self.device.partition(":")[0], dict.fromkeys(_DEVICES)),
+            ("dtype", self.dtype, DTYPES),
+        ]
+
+    @property
+    def schedule(self) -> Schedule:
+        """The time axis of the diffusion."""
+        return Schedule(self.time, self.step, self.solver, self.skip, self.memory)  # type: ignore[arg-type]
+
+    @property
+    def torch_dtype(self) -> torch.dtype:
+        """The dtype itself."""
+        return DTYPES[self.dtype]
+
+    @property
+    def torch_device(self) -> torch.device:
+        """The device itself; `auto` is a CUDA device where there is one."""
+        if self.device == "auto":
+            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        if self.device.startswith("cuda") and not torch.cuda.is_available():
+            message = f"device {self.device!r} asked for, and no CUDA device is here"
+            raise InputError(message)
+        return torch.device(self.device)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for JSON."""
+        return {**asdict(self), "orders": list(self.orders)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], where: str) -> Self:
+        """Read settings from a file's values; unknown or missing ones are named."""
+        known = [field.name for field in fields(cls)]
+        for name in values:
+            if name not in known:
+                message = f"{where}: unknown setting {name!r}{nearest(name, known)}"
+                raise InputError(message)
+        missing = [name for name in known if name not in values]
+        if missing:
+            message = f"{where}: settings are missing: {', '.join(missing)}"
+            raise InputError(message)
+        return cls(**values)
+
+
+_DEVICES = ("auto", "cpu", "cuda")
+
+
+def _names(literal: Any) -> dict[str, None]:
+    return dict.fromkeys(get_args(literal))

@@ -1,0 +1,130 @@
+"""Where a view's hidden features `p_a(L) X W` come from.
+
+Diffusion commutes with W, so there are two ways with one result: diffuse X once and
+multiply by W in every epoch, or multiply first and diffuse the (often fewer) columns
+of X W in every epoch. The planner weighs them.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from functools import cached_property
+from typing import final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from fdgcl.diffusion import PolynomialFilter, filter_with_gradient
+from fdgcl.diffusion.polynomial import Progress
+from fdgcl.graphs.sparse import SparseMatrix
+
+Features = NDArray[np.floating] | csr_array
+
+
+class ViewSource(abc.ABC):
+    """Gives `p_a(L) X W` for each view, all rows or some of them."""
+
+    num_rows: int
+
+    @abc.abstractmethod
+    def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
+        """The hidden features of a view, with gradient with respect to the weight."""
+
+    @abc.abstractmethod
+    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and variance over all nodes of each hidden column, with gradient."""
+
+
+@final
+class Diffused(ViewSource):
+    """Features diffused before training: an epoch never touches the graph."""
+
+    def __init__(self, views: Sequence[Tensor]) -> None:
+        self.views = list(views)
+        self.num_rows = views[0].shape[0]
+
+    def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
+        """See the base class."""
+        diffused = self.views[view]
+        return (diffused if rows is None else diffused[rows]) @ weight
+
+    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """From the features' covariance: no pass over the rows, exact for any batch."""
+        mean, covariance = self._statistics[view]
+        return mean @ weight, ((covariance @ weight) * weight).sum(0)
+
+    @cached_property
+    def _statistics(self) -> list[tuple[Tensor, Tensor]]:
+        return [_mean_and_covariance(view) for view in self.views]
+
+
+@final
+class InLoop(ViewSource):
+    """Features diffused after the linear map, in every epoch and all rows at once."""
+
+    def __init__(self, features: Features, polynomial: PolynomialFilter) -> None:
+        self._filters = [polynomial.row(i) for i in range(len(polynomial.coefficients))]
+        self.num_rows = features.shape[0]
+        self._sparse = (
+            SparseMatrix(features) if isinstance(features, csr_array) else None
+        )
+        self._dense = None if self._sparse else torch.from_numpy(np.array(features))
+
+    def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
+        """See the base class; chosen rows cost as much as all of them."""
+        if self._sparse is not None:
+            encoded = self._sparse.multiply(weight)
+        else:
+            assert self._dense is not None
+            self._dense = self._dense.to(weight)
+            encoded = self._dense @ weight
+        diffused = filter_with_gradient(self._filters[view], encoded)
+        return diffused if rows is None else diffused[rows]
+
+    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """See the base class."""
+        hidden = self.hidden(view, weight)
+        return hidden.mean(0), hidden.var(0, unbiased=False)
+
+
+def diffuse_features(
+    features: Features,
+    polynomial: PolynomialFilter,
+    *,
+    dtype: torch.dtype,
+    device: torch.device,
+    progress: Progress | None = None,
+) -> Diffused:
+    """Diffuse all features once; sparse ones are made dense a block at a time."""
+    rows, columns = features.shape
+    by_column = features.tocsc() if isinstance(features, csr_array) else features
+    views = [
+        torch.empty((rows, columns), dtype=dtype, device=device)
+        for _ in polynomial.coefficients
+    ]
+    block = polynomial.column_block(columns)
+    for start in range(0, columns, block):
+        part = by_column[:, start : start + block]
+        dense = part.toarray() if isinstance(features, csr_array) else np.array(part)
+        tensor = torch.from_numpy(dense).to(device=device, dtype=dtype)
+        for view, value in zip(views, polynomial.apply(tensor), strict=True):
+            view[:, start : start + block] = value
+        if progress is not None:
+            progress(min(start + block, columns), columns)
+    return Diffused(views)
+
+
+def _mean_and_covariance(view: Tensor, rows: int = 65536) -> tuple[Tensor, Tensor]:
+    # In float64 and by blocks: the variance is a small difference of large sums.
+    mean = view.mean(0, dtype=torch.float64)
+    covariance = torch.zeros(
+        (view.shape[1],) * 2, dtype=torch.float64, device=view.device
+    )
+    for part in view.split(rows):
+        centred = part.double() - mean
+        covariance.addmm_(centred.T, centred)
+    return mean.to(view.dtype), (covariance / len(view)).to(view.dtype)
