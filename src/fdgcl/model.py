@@ -64,6 +64,8 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         normalization: Of the adjacency: `symmetric`, `row` or `column`.
         memory: Short-memory window of the solver, in steps; None keeps all.
         dim: Columns of the embedding.
+        init_scale: Factor on the initial weights. Standardised columns do not see it;
+            what it sets is how far training can move away from a random encoder.
         activation: `relu`, `elu`, `gelu`, `tanh` or `linear`.
         standardize: Bring every hidden column to mean 0 and variance 1 over all nodes
             before the activation; False is the paper's text to the letter.
@@ -104,6 +106,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         normalization: str = "symmetric",
         memory: int | None = None,
         dim: int = 256,
+        init_scale: float = 1.0,
         activation: str = "relu",
         standardize: bool = True,
         loss: str = "regularized-cosmean",
@@ -130,6 +133,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self.normalization = normalization
         self.memory = memory
         self.dim = dim
+        self.init_scale = init_scale
         self.activation = activation
         self.standardize = standardize
         self.loss = loss
@@ -346,6 +350,7 @@ def _new_views(settings: Settings, num_features: int) -> ViewPair:
     views = ViewPair(
         num_features,
         settings.dim,
+        init_scale=settings.init_scale,
         activation=settings.activation,
         standardize=settings.standardize,
         beta=settings.beta,

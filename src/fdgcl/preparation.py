@@ -72,12 +72,14 @@ class Preparation:
     def plan(self) -> Plan:
         """How the diffusion is done."""
         nodes, features = self.features.shape
-        sparse = isinstance(self.features, csr_array)
+        stored = np.prod(self.features.shape, dtype=np.int64)
+        if isinstance(self.features, csr_array):
+            stored = self.features.nnz
         load = Workload(
             nodes=nodes,
             weights=self.operator.nnz,
             features=features,
-            nonzeros=self.features.nnz if sparse else nodes * features,
+            nonzeros=int(stored),
             dim=self.settings.dim,
             products=self.polynomial.products,
             orders=len(self.settings.orders),
@@ -129,12 +131,7 @@ class Preparation:
 
 def prepare(graph: Graph, settings: Settings) -> Preparation:
     """Check a graph against the settings and build its operator."""
-    if not isinstance(graph, Graph):
-        message = (
-            f"fit takes a fdgcl Graph, got {type(graph).__name__}; "
-            "see Graph.from_edges, from_scipy, from_networkx, from_pyg"
-        )
-        raise InputError(message)
+    _check_is_graph(graph)
     if settings.batch_size is not None and settings.batch_size > graph.num_nodes:
         message = (
             f"batch_size must not exceed the graph's {graph.num_nodes:,} nodes, got "
@@ -163,6 +160,15 @@ def prepare(graph: Graph, settings: Settings) -> Preparation:
         normalization=cast(Normalization, settings.normalization),
     )
     return Preparation(graph, structural, settings, operator, tuple(notices))
+
+
+def _check_is_graph(graph: object) -> None:
+    if not isinstance(graph, Graph):
+        message = (
+            f"the model takes a fdgcl Graph, got {type(graph).__name__}; see "
+            "Graph.from_edges, from_scipy, from_networkx and from_pyg"
+        )
+        raise InputError(message)
 
 
 def check_schema(schema: dict[str, Any], prepared: Preparation) -> None:
@@ -220,7 +226,7 @@ def fingerprint(graph: Graph, *, features: bool = True) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         digest.update(str((part.shape, part.dtype)).encode())
-        digest.update(memoryview(np.ascontiguousarray(part)).cast("B"))
+        digest.update(np.ascontiguousarray(part).data.cast("B"))
     return digest.hexdigest()
 
 

@@ -43,6 +43,7 @@ class Settings:
     normalization: str
     memory: int | None
     dim: int
+    init_scale: float
     activation: str
     standardize: bool
     loss: str
@@ -66,6 +67,7 @@ class Settings:
         check_fraction("beta", self.beta)
         check_nonnegative("eta", self.eta)
         check_positive("lr", self.lr)
+        check_positive("init_scale", self.init_scale)
         check_nonnegative("weight_decay", self.weight_decay)
         check_count("dim", self.dim)
         check_count("epochs", self.epochs, minimum=0)
@@ -74,9 +76,7 @@ class Settings:
             check_count("batch_size", self.batch_size, minimum=2)
         for kind, name, known in self._choices():
             choose(kind, name, known)
-        if not isinstance(self.standardize, bool):
-            message = f"standardize must be true or false, got {self.standardize!r}"
-            raise InputError(message)
+        choose("standardize", str(self.standardize), {"True": None, "False": None})
         if self.strategy == "in-loop" and self.batch_size is not None:
             message = (
                 "strategy 'in-loop' diffuses all rows in every epoch, so it takes no "

@@ -84,14 +84,14 @@ def train(
             rows = None if rows is None else rows.to(views.mean.device)
             first, second = views(source, rows)
             value = loss(first, second)
-            losses.append(float(value))
+            losses.append(float(value.detach()))
             if not torch.isfinite(value):
                 _restore(views, good)
                 raise NonFiniteLossError(_blame(epoch, first, second))
             good = [weight.detach().clone() for weight in views.weights]
             watched = watched or watch(first.detach(), second.detach())
             optimizer.zero_grad(set_to_none=True)
-            value.backward()  # type: ignore[no-untyped-call]
+            value.backward()
             optimizer.step()
         assert watched is not None
         seconds = time.perf_counter() - started
@@ -143,7 +143,7 @@ def _batches(
     if batch_size is None or batch_size >= num_rows:
         return [None]
     generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
-    parts = list(torch.randperm(num_rows, generator=generator).split(batch_size))
+    parts = list(torch.split(torch.randperm(num_rows, generator=generator), batch_size))
     # A single left-over row has no principal direction: it joins the batch before.
     if len(parts[-1]) == 1:
         parts[-2:] = [torch.cat(parts[-2:])]

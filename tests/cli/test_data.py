@@ -154,10 +154,10 @@ def test_convert_does_not_pass_the_bundled_copy_for_planetoids(tmp_path: Path) -
     ("arguments", "sentence"),
     [
         (["cora-bundled", "-o", "out.csv"], "--output must end in .npz, got out.csv"),
-        (["nothing.csv", "-o", "o.npz"], "is no file here"),
+        (["nothing.csv", "-o", "o.npz"], "nothing.csv"),
         (["texas", "-o", "o.npz"], "texas is not there"),
         (["texas", "-o", "o.npz", "--root", "gone"], "data root gone is not a folder"),
-        (["texas", "-o", "o.npz", "--labels", "y.csv"], "which has its own"),
+        (["texas", "-o", "o.npz", "--labels", "y.csv"], "dataset with its own"),
         (["texas", "-o", "o.npz", "--features", "degree"], "must be a file"),
     ],
 )

@@ -48,6 +48,14 @@ def test_float64_is_kept() -> None:
     assert graph.features.dtype == np.float64
 
 
+def test_plain_python_numbers_become_float32() -> None:
+    graph = Graph.from_edges([(0, 1)], [[0.5], [1.5]], weights=[0.1])
+    assert graph.adjacency.dtype == np.float32
+    assert graph.features.dtype == np.float32
+    with pytest.raises(InputError, match="got inf for edge 0"):
+        Graph.from_edges([(0, 1)], weights=[1e300])
+
+
 def test_symmetric_and_weighted() -> None:
     assert Graph(PATH).is_symmetric
     assert Graph(PATH).is_weighted
@@ -95,7 +103,9 @@ def test_replace_and_with_features_check_again() -> None:
 def test_sparse_features_stay_sparse() -> None:
     graph = Graph(PATH, features=sparse.coo_matrix(np.eye(3)))
     assert isinstance(graph.features, sparse.csr_array)
-    assert (graph.adjacency @ graph.features).toarray().tolist() == PATH.todense().tolist()
+    assert (
+        graph.adjacency @ graph.features
+    ).toarray().tolist() == PATH.todense().tolist()
 
 
 @pytest.mark.parametrize(
@@ -103,7 +113,10 @@ def test_sparse_features_stay_sparse() -> None:
     [
         ({"adjacency": np.ones((2, 3))}, r"square matrix, got shape \(2, 3\)"),
         ({"adjacency": sparse.csr_array((1, 1))}, "at least two nodes, got 1"),
-        ({"adjacency": sparse.csr_array((4, 4))}, "at least one edge, got none among 4"),
+        (
+            {"adjacency": sparse.csr_array((4, 4))},
+            "at least one edge, got none among 4",
+        ),
         ({"adjacency": PATH * -1}, "not negative, got -1 .* node 0 to node 1"),
         ({"adjacency": PATH * np.nan}, "finite and not negative, got nan"),
         ({"adjacency": PATH * 1j}, "real numbers, got complex"),
@@ -111,17 +124,26 @@ def test_sparse_features_stay_sparse() -> None:
         ({"features": np.ones(3)}, "one row per node"),
         ({"features": np.ones((3, 0))}, "at least one column"),
         ({"features": np.array([["a"], ["b"], ["c"]])}, "must hold real numbers"),
-        ({"features": np.diag([1, np.nan, 1])}, "finite, got nan for node 1 .row 1, col"),
+        (
+            {"features": np.diag([1, np.nan, 1])},
+            "finite, got nan for node 1 .row 1, col",
+        ),
         ({"features": sparse.diags_array([1, 1, np.inf])}, "got inf .* 2 .row 2, col"),
         ({"y": np.zeros(2, np.int64)}, r"one integer class code per node, \(3,\)"),
         ({"y": np.zeros(3)}, "got float64"),
         ({"y": np.array([0, -2, 0])}, "-1 for no label, got -2"),
-        ({"y": np.array([0, 1, 2]), "class_names": ("a",)}, "must name 3 classes, got 1"),
+        (
+            {"y": np.array([0, 1, 2]), "class_names": ("a",)},
+            "must name 3 classes, got 1",
+        ),
         ({"ids": np.array([1, 2])}, "one id per node, 3"),
         ({"ids": np.array([1, 2, 1])}, "unique, got 1 repeated"),
         ({"ids": ["a", "b", None]}, "must not be missing"),
         ({"ids": np.array([0.5, 1, 2])}, "whole numbers or strings"),
-        ({"features": np.eye(3), "feature_names": ("a",)}, "must name 3 columns, got 1"),
+        (
+            {"features": np.eye(3), "feature_names": ("a",)},
+            "must name 3 columns, got 1",
+        ),
         ({"splits": Splits([True], [False], [False])}, "cover the graph's 3 nodes"),
     ],
 )
@@ -131,7 +153,10 @@ def test_parts_that_do_not_fit_are_refused(parts: dict[str, Any], message: str) 
 
 
 IDS = st.one_of(
-    st.integers(-5, 20), st.text(max_size=3), st.tuples(st.integers(0, 2)), st.booleans()
+    st.integers(-5, 20),
+    st.text(max_size=3),
+    st.tuples(st.integers(0, 2)),
+    st.booleans(),
 )
 EDGES = st.lists(st.tuples(IDS, IDS), min_size=1, max_size=30)
 
@@ -147,7 +172,9 @@ def test_from_edges_agrees_with_a_loop(
     edges: list[tuple[Any, Any]], random: Any, weighted: bool
 ) -> None:
     # 1 and True are one key of a dict but two ids.
-    edges = [(str(a), str(b)) if bool in (type(a), type(b)) else (a, b) for a, b in edges]
+    edges = [
+        (str(a), str(b)) if bool in (type(a), type(b)) else (a, b) for a, b in edges
+    ]
     weights = [random.choice([0.5, 1.0, 2.25, 1e-3]) for _ in edges]
     kept = as_written({end for edge in edges for end in edge})
     expected: dict[tuple[Any, Any], float] = defaultdict(float)
@@ -171,7 +198,7 @@ def test_the_order_of_the_edges_does_not_matter(
     edges: list[tuple[Any, Any]], random: Any
 ) -> None:
     edges = [*edges, ("one", "two")]
-    weighted = [(*edge, random.random()) for edge in edges * 2]
+    weighted = [(*edge, 0.1 + random.random()) for edge in edges * 2]
     shuffled = random.sample(weighted, len(weighted))
     first, second = (
         Graph.from_edges([row[:2] for row in rows], weights=[row[2] for row in rows])
@@ -233,9 +260,15 @@ def test_numbers_and_their_texts_are_one_id() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"edges": [(0, 1), (1, 9), (8, 9)], "num_nodes": 3}, "2 edges name 2 ids .* 9"),
+        (
+            {"edges": [(0, 1), (1, 9), (8, 9)], "num_nodes": 3},
+            "2 edges name 2 ids .* 9",
+        ),
         ({"edges": [("a", "q")], "ids": ["a", "b"]}, "1 edges name 1 ids .* 'q'"),
-        ({"edges": [("a", "b")], "features": np.ones((2, 1))}, "2 ids that are not among"),
+        (
+            {"edges": [("a", "b")], "features": np.ones((2, 1))},
+            "2 ids that are not among",
+        ),
         ({"edges": [(0, -1)], "num_nodes": 3}, "such as -1"),
         ({"edges": [(0, 1, 2)]}, "pairs"),
         ({"edges": ["ab", "cd"]}, "pairs"),
@@ -250,7 +283,10 @@ def test_numbers_and_their_texts_are_one_id() -> None:
         ({"edges": [(0, 1)], "weights": [np.inf]}, "finite .* got inf for edge 0"),
         ({"edges": [(0, 1)], "weights": [0.0]}, "at least one edge"),
         ({"edges": [(0, 1)], "ids": ["0", "1", "1"]}, "ids repeats 1 ids, such as '1'"),
-        ({"edges": [(0, 1)], "num_nodes": 3, "features": np.ones((2, 2))}, "one row per"),
+        (
+            {"edges": [(0, 1)], "num_nodes": 3, "features": np.ones((2, 2))},
+            "one row per",
+        ),
     ],
 )
 def test_bad_edges_are_refused(arguments: dict[str, Any], message: str) -> None:

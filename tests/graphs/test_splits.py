@@ -67,7 +67,9 @@ def test_a_split_depends_on_seed_and_place_alone() -> None:
 
 def test_a_smaller_test_set() -> None:
     splits = random_splits(np.zeros(100, int), train=0.48, val=0.32, test=0.1)
-    sizes = [mask.sum(axis=1).tolist() for mask in (splits.train, splits.val, splits.test)]
+    sizes = [
+        mask.sum(axis=1).tolist() for mask in (splits.train, splits.val, splits.test)
+    ]
     assert sizes == [[48] * 10, [32] * 10, [10] * 10]
 
 

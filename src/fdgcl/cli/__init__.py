@@ -6,6 +6,7 @@ Commands import what they need when they run, so that `--help` answers at once.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Annotated, Any
 
 import typer
@@ -23,9 +24,12 @@ _ORDER = ("demo", "embed", "transform", "evaluate", "data", "bench")
 class _Commands(TyperGroup):
     """The commands in reading order; failures explained, sub-apps imported late."""
 
-    def make_context(self, info_name: str | None, args: list[str], **extra: Any) -> Any:
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
         given = list(args)
-        context = super().make_context(info_name, args, **extra)
+        with explained(debug=lambda: "--debug" in given):
+            context = super().make_context(info_name, args, parent, **extra)
         context.meta[GIVEN] = given
         return context
 
@@ -34,7 +38,8 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(_ORDER)
+        names = {*super().list_commands(ctx), *_LATER}
+        return sorted(names, key=_ORDER.index)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in _LATER and cmd_name not in self.commands:
@@ -50,6 +55,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (embed, transform, evaluate, bench, demo):
@@ -77,11 +83,14 @@ def fdgcl(
 ) -> None:
     """Graph embeddings without labels, on homophilic and heterophilic graphs alike.
 
-    New here? `fdgcl demo` takes half a minute and needs no data. Then your own graph:
-    `fdgcl embed edges.csv --features x.parquet -o z.parquet`.
+    New here? `fdgcl demo` needs no data and takes less than a minute. Then your own
+    graph: `fdgcl embed edges.csv --features x.parquet -o z.parquet`
     """
 
 
 def main() -> None:
     """Run the command line."""
+    # Threads that spin while they wait make training many times slower as soon as
+    # another process shares the cores; sleeping ones cost nothing otherwise.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     app(prog_name="fdgcl")

@@ -13,6 +13,7 @@ from fdgcl.cli.console import console, emit, say
 from fdgcl.cli.options import (
     Debug,
     Features,
+    Header,
     IdColumn,
     Json,
     LabelColumn,
@@ -22,7 +23,7 @@ from fdgcl.cli.options import (
     WeightColumn,
 )
 from fdgcl.cli.progress import bars
-from fdgcl.cli.source import Reading, Source, find_source, read
+from fdgcl.cli.source import Reading, Source, find_source, read, refuse_files
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -180,6 +181,7 @@ def convert(
     weight_column: WeightColumn = None,
     id_column: IdColumn = None,
     label_column: LabelColumn = None,
+    header: Header = None,
     root: Root = None,
     download: Annotated[
         bool, typer.Option("--download", help="Download a dataset that is not here.")
@@ -202,6 +204,7 @@ def convert(
         weight_column=weight_column,
         id_column=id_column,
         label_column=label_column,
+        header=header,
         data_root=root,
     )
     with bars(shown=not as_json) as progress, progress.waiting("read"):
@@ -222,12 +225,7 @@ def _read(source: Source, reading: Reading, *, download: bool) -> Graph:
     if source.path is not None:
         reading.check()
         return read(source, reading)
-    if reading.features or reading.labels:
-        message = (
-            f"--features and --labels go with a file, but {source.name} is the name of "
-            "a dataset, which has its own"
-        )
-        raise InputError(message)
+    refuse_files(source, reading)
     graph = load_dataset(source.name, reading.data_root, download=download)
     if graph.source == BUNDLED and source.name == "cora":
         message = (

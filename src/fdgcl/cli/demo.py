@@ -20,10 +20,10 @@ def demo(
     """Embed a citation graph that comes along, and show what the embedding is worth."""
     talk = Talk(quiet=quiet, json=json)
     talk.say(
-        "Cora: 2,708 papers, the words they use, who cites whom. fdgcl learns one vector "
-        "per paper without seeing a label; a linear classifier on these vectors then "
-        "tells the papers' seven topics apart. Beside it: the same classifier on what "
-        "needs no training."
+        "Cora: 2,708 papers, the words they use, and who cites whom. fdgcl learns one "
+        "vector per paper without seeing a label; a linear classifier on these vectors "
+        "then tells the papers' seven topics apart. Beside it: the same classifier on "
+        "what needs no training.\n"
     )
     check_writable(RUNS)
     source = find_source(GRAPH)

@@ -11,9 +11,10 @@ import typer
 from fdgcl._checks import check_count
 from fdgcl.cli import options
 from fdgcl.cli.job import Job, build_model
-from fdgcl.cli.options import GIVEN, RUN, given_settings, option, with_settings
+from fdgcl.cli.options import GIVEN, RUN, option
 from fdgcl.cli.runs import check_output, check_run
-from fdgcl.cli.source import Reading, find_source
+from fdgcl.cli.settings import given_settings, with_settings
+from fdgcl.cli.source import Reading, find_source, refuse_files
 from fdgcl.cli.talk import Talk
 
 
@@ -28,6 +29,7 @@ def embed(
     weight_column: options.WeightColumn = None,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
+    header: options.Header = None,
     data_root: options.DataRoot = None,
     output: options.Output = None,
     quiet: options.Quiet = False,
@@ -47,6 +49,7 @@ def embed(
         Path | None,
         option(
             "--run",
+            kind=Path,
             text="Folder for model, settings and training log.",
             show_default="runs/GRAPH-TIMESTAMP",
             panel=RUN,
@@ -77,8 +80,8 @@ def embed(
         int,
         option(
             "--seeds",
+            kind=int,
             text="Train this often, with seeds from --seed on; the first is written.",
-            metavar="N",
             panel=RUN,
         ),
     ] = 1,
@@ -98,9 +101,11 @@ def embed(
         weight_column=weight_column,
         id_column=id_column,
         label_column=label_column,
+        header=header,
         data_root=data_root,
     )
     reading.check()
+    refuse_files(source, reading)
     check_count("--seeds", seeds)
     if not dry_run:
         check_run(run, resume=resume)

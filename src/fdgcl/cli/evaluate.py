@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,27 +12,17 @@ import typer
 from fdgcl._checks import InputError, choose
 from fdgcl.cli import options
 from fdgcl.cli.options import DATA, option
+from fdgcl.cli.progress import bars
 from fdgcl.cli.scores import percent
-from fdgcl.cli.source import Reading, Source
+from fdgcl.cli.source import Reading
 from fdgcl.cli.talk import Talk
+from fdgcl.cli.truth import Truth, from_dataset, from_file
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from rich.table import Table
 
-    from fdgcl.graphs import Splits
-
-EXAMPLES = 3
-
-
-@dataclass(frozen=True)
-class Truth:
-    """Class codes (-1 for none) of some nodes, and how they are split."""
-
-    name: str
-    ids: npt.NDArray[Any]
-    y: npt.NDArray[np.int64]
-    splits: Splits | None
+    from fdgcl.cli.progress import Bars
+    from fdgcl.evaluation.results import ClusterResult, KNNResult, ProbeResult
 
 
 def evaluate(
@@ -66,7 +57,10 @@ def evaluate(
     ] = None,
     data_root: options.DataRoot = None,
     seed: Annotated[
-        int, option("--seed", panel=DATA, text="Seed of random splits and k-means.")
+        int,
+        option(
+            "--seed", kind=int, panel=DATA, text="Seed of random splits and k-means."
+        ),
     ] = 0,
     quiet: Annotated[
         bool, option("--quiet", "-q", text="Show the result only.")
@@ -84,11 +78,85 @@ def evaluate(
     fdgcl evaluate z.parquet --labels y.csv
     """
     talk = Talk(json=json)
-    notes = Talk(quiet=quiet, json=json)
     if (dataset is None) == (labels is None):
-        message = "say where the labels are, by either --dataset NAME or --labels FILE"
+        message = "say where the labels are: either --dataset NAME or --labels FILE"
         raise InputError(message)
     if splits is not None:
         choose("kind of splits", splits, dict.fromkeys(("dataset", "random")))
-    reading = Reading(labels=labels, id_column=id_column, label_column=label_column)
-    reading.check()
+    Reading(labels=labels).check()
+
+    from fdgcl.embeddings import read_embeddings
+
+    with bars(shown=not (quiet or json)) as progress:
+        with progress.waiting("read"):
+            ids, z = read_embeddings(embedding)
+            if dataset is not None:
+                truth = from_dataset(dataset, data_root, ids, embedding)
+            else:
+                assert labels is not None
+                truth = from_file(labels, id_column, label_column, ids, embedding)
+        if splits == "random" or truth.splits is None:
+            if splits == "dataset":
+                message = f"{truth.name} has no splits of its own: use --splits random"
+                raise InputError(message)
+            truth = truth.split_at_random(seed)
+        scores = _score(z[truth.rows], truth, seed, progress)
+    talk.show(_table(scores, truth, len(ids)))
+    talk.emit(_summary(scores, truth, embedding))
+
+
+@dataclass(frozen=True)
+class _Scores:
+    probe: ProbeResult
+    neighbours: KNNResult
+    clusters: ClusterResult
+
+
+def _score(z: Any, truth: Truth, seed: int, progress: Bars) -> _Scores:
+    from fdgcl.evaluation import cluster, knn, linear_probe
+
+    assert truth.splits is not None
+    probe = linear_probe(z, truth.y, truth.splits, progress=partial(progress, "probe"))
+    with progress.waiting("neighbours"):
+        neighbours = knn(z, truth.y, truth.splits)
+    with progress.waiting("k-means"):
+        clusters = cluster(z, truth.y, seed=seed)
+    return _Scores(probe, neighbours, clusters)
+
+
+def _table(scores: _Scores, truth: Truth, nodes: int) -> Table:
+    from rich.table import Table
+
+    assert truth.splits is not None
+    labelled = int((truth.y >= 0).sum())
+    count = len(truth.splits)
+    caption = (
+        f"labels of {truth.name}: {labelled:,} of {nodes:,} nodes, "
+        f"{scores.probe.classes} classes; {count} split{'s'[: count > 1]} "
+        f"({truth.splits.name}), mean ± standard deviation in %"
+    )
+    table = Table(caption=caption, caption_justify="left", caption_style="dim")
+    table.add_column("")
+    table.add_column("test", justify="right")
+    table.add_column("validation", justify="right")
+    for name, result in (
+        ("linear probe, accuracy", scores.probe),
+        ("nearest neighbours, accuracy", scores.neighbours),
+    ):
+        table.add_row(name, percent(result.test), percent(result.val))
+    table.add_row("k-means, NMI (all labelled nodes)", percent(scores.clusters.nmi))
+    table.add_row("k-means, ARI (all labelled nodes)", percent(scores.clusters.ari))
+    return table
+
+
+def _summary(scores: _Scores, truth: Truth, embedding: Path) -> dict[str, object]:
+    assert truth.splits is not None
+    return {
+        "embedding": str(embedding),
+        "labels": truth.name,
+        "labelled": int((truth.y >= 0).sum()),
+        "splits": {"name": truth.splits.name, "count": len(truth.splits)},
+        "probe": scores.probe.to_dict(),
+        "knn": scores.neighbours.to_dict(),
+        "kmeans": scores.clusters.to_dict(),
+    }

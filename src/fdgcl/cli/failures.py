@@ -40,20 +40,20 @@ def explained(debug: Callable[[], bool]) -> Iterator[None]:
         fail("interrupted")
         raise typer.Exit(INTERRUPTED) from None
     except Exception as error:
-        # The parser's own exceptions carry their exit code and show themselves.
-        if hasattr(error, "exit_code") or isinstance(
-            error, typer.Abort | BrokenPipeError
-        ):
+        if isinstance(error, typer.Exit | typer.Abort | BrokenPipeError):
             raise
         if debug():
             traceback.print_exc()
         message, code = explain(error)
-        fail(message)
+        if message:
+            fail(message)
         raise typer.Exit(code) from None
 
 
 def explain(error: Exception) -> tuple[str, int]:
     """Return the sentence for the user and the exit code of an exception."""
+    if hasattr(error, "format_message"):  # of the parser: a wrong option or command
+        return _usage(error), BAD_INPUT
     if isinstance(error, InputError | MissingExtraError):
         return str(error), BAD_INPUT
     if isinstance(error, OSError) and error.filename is not None:
@@ -73,6 +73,15 @@ def explain(error: Exception) -> tuple[str, int]:
     )
 
 
+def _usage(error: Any) -> str:
+    context = getattr(error, "ctx", None)
+    command = "fdgcl" if context is None else context.command_path
+    text = error.format_message().strip().rstrip(".")
+    if not text:  # the help was shown instead
+        return ""
+    return f"{text[0].lower()}{text[1:]} (see: {command} --help)"
+
+
 def _is_ours(kind: type) -> bool:
     return kind.__module__.split(".")[0] == "fdgcl"
 
@@ -86,7 +95,7 @@ def _shower(debug: Callable[[], bool]) -> Callable[..., None]:
         filename: str,
         lineno: int,
         file: TextIO | None = None,
-        line: str | None = None,
+        line: str | None = None,  # noqa: ARG001
     ) -> None:
         text = str(message)
         if _is_ours(category) and text not in seen:

@@ -16,7 +16,7 @@ from fdgcl.cli.console import fail
 from fdgcl.cli.failures import INTERRUPTED
 from fdgcl.cli.runs import EMBEDDING, run_folder
 from fdgcl.cli.scores import Row, baselines, score, score_table, with_splits
-from fdgcl.cli.source import Reading, Source, read
+from fdgcl.cli.source import Reading, Source, read, summary
 from fdgcl.cli.talk import Talk
 
 if TYPE_CHECKING:
@@ -71,14 +71,15 @@ class Job:
         with self.talk.bars() as bars:
             graph = self._read(bars)
         plan = self.model.plan(graph)
-        self.talk.say(repr(graph))
-        for sentence in plan.describe():
+        self.talk.notice(*self.model.notices_)
+        for sentence in (*plan.describe(), *self.model.stability_.describe()):
             self.talk.say(sentence)
         self.talk.say("dry run: nothing was trained, nothing written")
         self.talk.emit(
             {
                 "graph": _about(graph),
                 "plan": plan.to_dict(),
+                "stability": self.model.stability_.to_dict(),
                 "settings": self.model.get_params(),
                 "notices": self.talk.notices,
             }
@@ -111,7 +112,7 @@ class Job:
     def _read(self, bars: Bars) -> Graph:
         with bars.waiting("read"):
             graph = read(self.source, self.reading)
-        self.talk.notice(f"{graph!r}")
+        self.talk.notice(summary(graph))
         if self.scored:
             graph, notice = with_splits(graph)
             self.talk.notice(*[notice] if notice else [])
@@ -189,13 +190,14 @@ class Trained:
 
     def facts(self) -> dict[str, Any]:
         """Return seconds, epochs, and loss and ranks of the last epoch."""
-        last = self.model.history_[-1] if self.model.history_ else {}
+        history = self.model.history_
+        last = history[-1] if history else None
         return {
             "seconds": round(self.seconds, 3),
-            "epochs": len(self.model.history_),
-            "loss": last.get("loss"),
-            "effective_rank_1": last.get("effective_rank_1"),
-            "effective_rank_2": last.get("effective_rank_2"),
+            "epochs": len(history),
+            "loss": last.loss if last else None,
+            "effective_rank_1": last.effective_rank_1 if last else None,
+            "effective_rank_2": last.effective_rank_2 if last else None,
         }
 
 

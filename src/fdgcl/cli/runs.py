@@ -17,9 +17,9 @@ EMBEDDING = "z.parquet"
 
 
 def check_output(path: Path) -> None:
-    """Refuse an output that could not be written, or would not be what its name says."""
+    """Refuse an output that cannot be written, or whose name says something else."""
     if path.suffix not in (".parquet", ".pq"):
-        message = f"embeddings are written as Parquet: name {path} something.parquet"
+        message = f"the output is Parquet and its name must end so, got {path}"
         raise InputError(message)
     if path.is_dir():
         message = f"cannot write {path}: it is a folder"
@@ -39,7 +39,7 @@ def check_writable(folder: Path) -> None:
         reason = (
             error.strerror if there.is_dir() else f"{there} is a file, not a folder"
         )
-        message = f"cannot write in the folder {folder}: {reason}"
+        message = f"cannot write in {folder}: {reason}"
         raise InputError(message) from None
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from fdgcl.cli.progress import Bars
     from fdgcl.evaluation.results import SplitScores
     from fdgcl.graphs import Graph
+    from fdgcl.model import FDGCL
 
 
 @dataclass(frozen=True)
@@ -97,43 +99,39 @@ def score(name: str, embeddings: Iterable[Any], graph: Graph, bars: Bars) -> Row
     """Probe the embeddings of one method, one per seed."""
     from fdgcl.evaluation import linear_probe
 
-    results = []
-    for embedding in embeddings:
-        results.append(
-            linear_probe(
-                embedding,
-                graph.y,
-                graph.splits,
-                progress=lambda done, total: bars("probe", done, total),
-            )
-        )
+    assert graph.splits is not None
+    results = [
+        linear_probe(embedding, graph.y, graph.splits, progress=partial(bars, "probe"))
+        for embedding in embeddings
+    ]
     return Row.over(name, results)
 
 
 def baselines(models: Sequence[FDGCL], graph: Graph, bars: Bars) -> list[Row]:
-    """Return the rows that need no training: X, A^2 X and the untrained encoder."""
+    """Return the rows that need no training: untrained encoder, A^2 X, and X."""
+    untrained = (
+        type(model)(**{**model.get_params(), "epochs": 0}).fit_transform(graph)
+        for model in models
+    )
+    once, twice = _features(models[0].get_params(), graph)
+    return [
+        score("the untrained encoder", untrained, graph, bars),
+        score("A²X, features smoothed twice", [twice], graph, bars),
+        score("X, the features themselves", [once], graph, bars),
+    ]
+
+
+def _features(settings: Mapping[str, Any], graph: Graph) -> tuple[Any, Any]:
+    from fdgcl.graphs import structural_features
     from fdgcl.graphs.operators import build_operator
 
-    settings = models[0].get_params()
-    rows = [
-        score(
-            "untrained encoder",
-            (
-                type(model)(**{**model.get_params(), "epochs": 0}).fit_transform(graph)
-                for model in models
-            ),
-            graph,
-            bars,
-        )
-    ]
-    if graph.features is not None:
-        operator = build_operator(
-            graph.adjacency,
-            direction=settings["direction"] or "symmetric",
-            self_loops=settings["self_loops"],
-            normalization=settings["normalization"],
-        ).matrix
-        twice = operator @ (operator @ graph.features)
-        rows.append(score("A^2 X", [twice], graph, bars))
-        rows.append(score("features X", [graph.features], graph, bars))
-    return rows
+    x: Any = graph.features
+    if x is None:
+        x = structural_features(graph, settings["structural"], seed=settings["seed"])
+    a = build_operator(
+        graph.adjacency,
+        direction=settings["direction"] or "symmetric",
+        self_loops=settings["self_loops"],
+        normalization=settings["normalization"],
+    ).matrix.matrix
+    return x, (a @ (a @ x)).astype(x.dtype)

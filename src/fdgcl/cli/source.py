@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ class Reading:
     weight_column: str | None = None
     id_column: str | None = None
     label_column: str | None = None
+    header: bool | None = None
     data_root: Path | None = None
 
     @property
@@ -74,10 +75,12 @@ def find_source(text: str) -> Source:
     name = text.strip().lower().replace("_", "-")
     if name in CATALOGUE:
         return Source(name, None)
-    kind = "is a folder, not a file, and" if path.is_dir() else "is no file here, and"
+    if path.is_dir():
+        message = f"GRAPH must be a file or the name of a dataset, {text} is a folder"
+        raise InputError(message)
     message = (
-        f"{text} {kind} not the name of a dataset{nearest(name, CATALOGUE)} "
-        "(see: fdgcl data list)"
+        f"there is no file {text}, and no dataset of that name"
+        f"{nearest(name, CATALOGUE)} (see: fdgcl data list)"
     )
     raise InputError(message)
 
@@ -92,8 +95,55 @@ def read(source: Source, reading: Reading) -> Graph:
     return graph.with_features(None) if reading.made else graph
 
 
+def summary(graph: Graph) -> str:
+    """Return what was read, in one line."""
+    parts = [f"{graph.num_nodes:,} nodes", f"{graph.num_edges:,} edges"]
+    if graph.num_features:
+        parts.append(f"{graph.num_features:,} features")
+    if graph.num_classes:
+        parts.append(f"{graph.num_classes} classes")
+    if graph.is_weighted:
+        parts.append("weighted")
+    return f"{graph.name}: {', '.join(parts)} (from {graph.source})"
+
+
+def refuse_files(source: Source, reading: Reading) -> None:
+    """Refuse feature and label files for a dataset, which has its own.
+
+    Raises:
+        InputError: GRAPH is the name of a dataset and comes with such a file.
+    """
+    if source.path is not None:
+        return
+    for option, file in (
+        ("--features", reading.feature_file),
+        ("--labels", reading.labels),
+    ):
+        if file is not None:
+            message = (
+                f"{option} {file} goes with an edge list, but {source.name} is a "
+                "dataset with its own"
+            )
+            raise InputError(message)
+
+
 def _read(source: Source, reading: Reading) -> Graph:
-    raise NotImplementedError
+    from fdgcl.graphs import load_dataset, read_graph
+
+    if source.path is None:
+        return load_dataset(source.name, reading.data_root)
+    return read_graph(
+        source.path,
+        reading.feature_file,
+        reading.labels,
+        source=reading.source_column,
+        target=reading.target_column,
+        weight=reading.weight_column,
+        id_column=reading.id_column,
+        label_column=reading.label_column,
+        header="auto" if reading.header is None else reading.header,
+        name=source.name,
+    )
 
 
 def _stem(path: Path) -> str:

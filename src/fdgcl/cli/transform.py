@@ -11,7 +11,7 @@ import typer
 from fdgcl._checks import InputError
 from fdgcl.cli import options
 from fdgcl.cli.runs import check_output
-from fdgcl.cli.source import Reading, find_source, read
+from fdgcl.cli.source import Reading, find_source, read, refuse_files, summary
 from fdgcl.cli.talk import Talk
 
 
@@ -30,6 +30,7 @@ def transform(
     target_column: options.TargetColumn = None,
     weight_column: options.WeightColumn = None,
     id_column: options.IdColumn = None,
+    header: options.Header = None,
     data_root: options.DataRoot = None,
     output: options.Output = None,
     quiet: options.Quiet = False,
@@ -50,9 +51,11 @@ def transform(
         target_column=target_column,
         weight_column=weight_column,
         id_column=id_column,
+        header=header,
         data_root=data_root,
     )
     reading.check()
+    refuse_files(source, reading)
     if not run.is_dir():
         message = f"RUN must be the run folder of an embedding; {run} is not a folder"
         raise InputError(message)
@@ -67,7 +70,7 @@ def transform(
     with talk.bars() as bars:
         with bars.waiting("read"):
             data = read(source, reading)
-        talk.notice(repr(data))
+        talk.notice(summary(data))
         embedding = model.transform(data, progress=bars)
     write_embeddings(target, data.ids, embedding)
     seconds = time.perf_counter() - start

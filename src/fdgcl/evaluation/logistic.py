@@ -207,7 +207,7 @@ class _Path:
         residual.scatter_add_(-1, index, minus)
         residual *= self.shares[:, :, None, None]
         flat = self.train.rows.transposed_times(residual.flatten(2))
-        parts = flat.view(*flat.shape[:2], *residual.shape[2:])
+        parts = flat.reshape(*flat.shape[:2], *residual.shape[2:])
         return parts.transpose(1, 2).flatten(2)
 
 

@@ -101,7 +101,7 @@ def features(values: Any, names: npt.NDArray[Any]) -> Any:
     if sparse.issparse(values):
         matrix = canonical_csr(values, "features")
     else:
-        matrix = read_only(_floats(np.asarray(values), "features"))
+        matrix = read_only(_floats(float_array(values), "features"))
     if matrix.ndim != 2 or matrix.shape[0] != nodes:
         message = (
             f"features must have one row per node, ({nodes}, F), got shape "
@@ -200,6 +200,15 @@ def all_finite(array: npt.NDArray[Any]) -> bool:
     return bool(np.isfinite(array.min()) and np.isfinite(array.max()))
 
 
+def float_array(values: Any) -> npt.NDArray[Any]:
+    """Return an array as it is, and plain Python numbers as float32."""
+    array = np.asarray(values)
+    if hasattr(values, "dtype") or array.dtype != np.float64:
+        return array
+    with np.errstate(over="ignore"):
+        return array.astype(np.float32)
+
+
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a view that cannot be written through; the caller's array stays as is."""
     view = array.view()
@@ -213,7 +222,8 @@ def _floats(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
     if array.dtype.kind not in "biuf":
         message = f"{what} must hold real numbers, got {array.dtype}"
         raise InputError(message)
-    return array.astype(np.float32)
+    with np.errstate(over="ignore"):
+        return array.astype(np.float32)
 
 
 def _first_not_finite(matrix: Any) -> tuple[int, int, Any]:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from fdgcl._checks import InputError, check_count
 from fdgcl.graphs import ids as node_ids
-from fdgcl.graphs._validate import all_finite, id_array
+from fdgcl.graphs._validate import all_finite, float_array, id_array
 from fdgcl.graphs.graph import Graph
 from fdgcl.graphs.ids import ArrowIds
 from fdgcl.graphs.labels import encode_labels
@@ -102,7 +102,8 @@ def build_csr(
     rows, columns, weights = rows[order], columns[order], weights[order]
     new = np.r_[True, (np.diff(rows) != 0) | (np.diff(columns) != 0)]
     first = np.flatnonzero(new)
-    sums = np.add.reduceat(weights.astype(np.float64), first).astype(kept)
+    with np.errstate(over="ignore"):
+        sums = np.add.reduceat(weights.astype(np.float64), first).astype(kept)
     return sparse.coo_array((sums, (rows[first], columns[first])), shape).tocsr()
 
 
@@ -110,7 +111,7 @@ def checked_weights(weights: Any, edges: int) -> npt.NDArray[Any] | None:
     """Return one finite weight of zero or more per edge, or None."""
     if weights is None:
         return None
-    array = np.asarray(weights)
+    array = float_array(weights)
     if array.shape != (edges,) or array.dtype.kind not in "biuf":
         message = (
             f"weights must hold one number per edge, ({edges},), got {array.dtype} "

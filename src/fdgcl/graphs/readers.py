@@ -86,7 +86,7 @@ def read_graph(
     named = _read_labels(labels, id_column, label_column, table is not None)
     known, where = _nodes((listed.start, listed.end), table, named)
     matrix = adjacency(listed.start, listed.end, known, listed.weights, where)
-    _refuse_trivial(path, len(known), matrix.nnz)
+    _refuse_trivial(path, len(known), matrix.count_nonzero())
     y, class_names = _codes(named, known, where)
     return Graph(
         matrix,

@@ -55,7 +55,7 @@ class _Product(torch.autograd.Function):
         return matrix.apply(x)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return ctx.matrix.transposed.apply(gradient.contiguous()), None
 
 

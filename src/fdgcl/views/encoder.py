@@ -23,6 +23,7 @@ class ViewPair(nn.Module):
     Args:
         num_features: Columns of X.
         dim: Columns of each view.
+        init_scale: Factor on the initial weights.
         activation: Name of the activation.
         standardize: Bring every hidden column to mean 0 and variance 1, over all
             nodes, before the activation. Without it the cosine losses soon move all
@@ -37,6 +38,7 @@ class ViewPair(nn.Module):
         num_features: int,
         dim: int,
         *,
+        init_scale: float = 1.0,
         activation: str = "relu",
         standardize: bool = True,
         beta: float = 0.5,
@@ -46,7 +48,7 @@ class ViewPair(nn.Module):
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         self.weights = nn.ParameterList(
-            _glorot(num_features, dim, generator, dtype) for _ in range(2)
+            _glorot(num_features, dim, init_scale, generator, dtype) for _ in range(2)
         )
         self.standardize = standardize
         self.beta = beta
@@ -89,7 +91,7 @@ class ViewPair(nn.Module):
         if block is None or block >= source.num_rows:
             return self._embed_rows(source, None)
         device = self.mean.device
-        rows = torch.arange(source.num_rows, device=device).split(block)
+        rows = torch.split(torch.arange(source.num_rows, device=device), block)
         return torch.cat([self._embed_rows(source, part) for part in rows])
 
     def _embed_rows(self, source: ViewSource, rows: Tensor | None) -> Tensor:
@@ -108,9 +110,13 @@ def _inverse_root(variance: Tensor) -> Tensor:
 
 
 def _glorot(
-    rows: int, columns: int, generator: torch.Generator, dtype: torch.dtype
+    rows: int,
+    columns: int,
+    scale: float,
+    generator: torch.Generator,
+    dtype: torch.dtype,
 ) -> nn.Parameter:
-    bound = math.sqrt(6 / (rows + columns))
+    bound = scale * math.sqrt(6 / (rows + columns))
     # Drawn in float32 for every dtype, so that both precisions start alike.
     values = torch.empty(rows, columns).uniform_(-bound, bound, generator=generator)
     return nn.Parameter(values.to(dtype))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 from functools import cached_property
-from typing import final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import torch
@@ -22,7 +22,7 @@ from fdgcl.diffusion import PolynomialFilter, filter_with_gradient
 from fdgcl.diffusion.polynomial import Progress
 from fdgcl.graphs.sparse import SparseMatrix
 
-Features = NDArray[np.floating] | csr_array
+Features: TypeAlias = NDArray[Any] | csr_array
 
 
 class ViewSource(abc.ABC):
@@ -124,7 +124,7 @@ def _mean_and_covariance(view: Tensor, rows: int = 65536) -> tuple[Tensor, Tenso
     covariance = torch.zeros(
         (view.shape[1],) * 2, dtype=torch.float64, device=view.device
     )
-    for part in view.split(rows):
+    for part in torch.split(view, rows):
         centred = part.double() - mean
         covariance.addmm_(centred.T, centred)
     return mean.to(view.dtype), (covariance / len(view)).to(view.dtype)

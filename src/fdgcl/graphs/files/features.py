@@ -82,9 +82,9 @@ def _read_table(table: Table, key: int | None) -> FeatureTable:
     else:
         columns, numbers = table.read(as_is, others)
         values = np.empty((len(numbers[0]), len(others)), np.float32)
-        while numbers:
+        for place in reversed(range(len(others))):
             # Each column is let go once copied, so that memory holds the table once.
-            values[:, len(numbers) - 1] = numbers.pop().to_numpy()
+            values[:, place] = numbers.pop().to_numpy()
         names = tuple(table.names[number] for number in others) if table.named else None
     keys = None
     if key is not None:

@@ -35,8 +35,12 @@ _TELLING = ({"source", "src", "from"}, {"target", "dst", "dest", "to"})
 WEIGHTS = ("weight", "weights", "edgeweight", "w", "value", "strength")
 IDS = ("id", "nodeid", "node", "ids", "vertex", "vertexid", "key", "name", "index")
 LABELS = ("label", "labels", "y", "class", "target", "category", "community", "subject")
+# How a missing number may be written in text.
+MISSING = ("", "NA", "N/A", "#N/A", "null", "NULL", "None", "<NA>")
 # Written by pandas for an index that has no name.
 _PANDAS_INDEX = ("", "unnamed0", "indexlevel0")
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def plain(name: str) -> str:
@@ -81,8 +85,10 @@ def names_edges(row: Sequence[str]) -> bool:
 
 def names_features(row: Sequence[str]) -> bool:
     """Whether a row is the header of a table of features."""
-    counted = len(row) > 2 and list(row) == [str(i) for i in range(len(row))]
-    return counted or find_id(row) is not None
+    counted = [str(number) for number in range(len(row))]
+    if len(row) > 3 and list(row[1:]) == counted[:-1]:
+        return True
+    return (len(row) > 2 and list(row) == counted) or find_id(row) is not None
 
 
 def names_labels(row: Sequence[str]) -> bool:
@@ -98,26 +104,26 @@ def is_header(
 ) -> bool:
     """Whether the first row names the columns.
 
-    It does when the names are known ones and do not come again as values, or when a
-    column has numbers all the way down but not in the first row.
+    It does when the names are known ones and do not come again as values, or when
+    there are columns of numbers, and it has a word in each of them.
     """
-    words = {name for name in row if not is_number(name)}
+    words = {name for name in row if not is_finite(name)}
     if known(row) and not any(words.intersection(cells) for cells in following):
         return True
-    below = [list(cells) for cells in zip(*following, strict=False)]
-    return any(
-        bool(cells)
-        and name != ""
-        and not is_number(name)
-        and all(map(is_number, cells))
+    below = zip(*following, strict=False)
+    tops = [
+        name
         for name, cells in zip(row, below, strict=False)
-    )
+        if all(map(is_finite, cells))
+    ]
+    return bool(tops) and not any(name in MISSING or is_number(name) for name in tops)
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    """Whether a text is a number, NaN and infinity among them."""
+    return is_finite(text) or text.lower().lstrip("+-") in ("nan", "inf", "infinity")
+
+
+def is_finite(text: str) -> bool:
+    """Whether a text is a plain number; words such as nan or inf may be names."""
+    return _NUMBER.fullmatch(text) is not None

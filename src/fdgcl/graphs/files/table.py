@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,11 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fdgcl._checks import InputError, nearest
-from fdgcl.graphs.files.names import is_number
+from fdgcl.graphs.files.names import MISSING, is_finite
 from fdgcl.graphs.ids import ArrowIds, from_column, whole_numbers
-
-# How a missing number may be written in text.
-MISSING = ("", "NA", "N/A", "#N/A", "null", "NULL", "None", "<NA>")
 
 _SHOWN = 20
 
@@ -69,7 +65,8 @@ class Table(ABC):
         """Return the list of columns, for messages."""
         more = len(self.names) - _SHOWN
         tail = f" and {more} more" if more > 0 else ""
-        return f"columns found: {', '.join(self.names[:_SHOWN])}{tail}"
+        shown = ", ".join(" ".join(name.split()) for name in self.names[:_SHOWN])
+        return f"columns found: {shown}{tail}"
 
     def ids(
         self, columns: Sequence[pa.ChunkedArray], names: Sequence[int]
@@ -142,6 +139,6 @@ def existing_file(path: str | os.PathLike[str], what: str) -> Path:
 def _first_no_number(column: pa.ChunkedArray) -> tuple[int, str]:
     values = column.to_pylist()
     for row, value in enumerate(values, start=1):
-        if value is not None and not (is_number(value) and math.isfinite(float(value))):
+        if value is not None and not is_finite(value):
             return row, value
     return 1, values[0]

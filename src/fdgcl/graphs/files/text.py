@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from fdgcl._checks import InputError
-from fdgcl.graphs.files.names import is_header, is_number
-from fdgcl.graphs.files.table import MISSING, Table
+from fdgcl.graphs.files.names import MISSING, is_header, is_number
+from fdgcl.graphs.files.table import Table
 
 _SAMPLE_BYTES = 1 << 22
 _SAMPLE_ROWS = 50
@@ -52,7 +52,7 @@ class TextTable(Table):
         if not text:
             message = f"{path} has no rows"
             raise InputError(message)
-        self._delimiter = _delimiter(path, text[0])
+        self._delimiter = _delimiter(path, text)
         rows, first_lines = self._parse(text)
         self.named = is_header(rows[0], rows[1:], known) if header is None else header
         above = comments + (first_lines if self.named else 0)
@@ -195,11 +195,11 @@ def _is_comment(line: bytes) -> bool:
     return not text.strip() or text.strip() in "#%" or text.startswith(_COMMENTS)
 
 
-def _delimiter(path: Path, line: str) -> str:
+def _delimiter(path: Path, lines: Sequence[str]) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     known = [_DELIMITERS[suffix] for suffix in suffixes if suffix in _DELIMITERS]
     choices = known[-1] if known else _ANY_DELIMITER
     for choice in choices:
-        if len(next(csv.reader([line], delimiter=choice), [])) > 1:
+        if len(next(csv.reader(lines, delimiter=choice), [])) > 1:
             return choice
     return choices[0]

@@ -1,0 +1,37 @@
+# Two commands do everything: `make demo` shows the product, `make test` proves it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test check install clean
+
+demo: $(VENV)/.installed
+	$(BIN)/fdgcl demo
+
+test: $(VENV)/.tested
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(VENV)/.checked
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+install: $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) -e .
+	touch $@
+
+$(VENV)/.tested: $(VENV)/.installed
+	$(INSTALL) -e '.[test]'
+	touch $@
+
+$(VENV)/.checked: $(VENV)/.tested
+	$(INSTALL) -e '.[check]'
+	touch $@

@@ -1,0 +1,169 @@
+"""Every setting of the model as an option, written once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, Any
+
+from fdgcl._checks import InputError
+from fdgcl.cli.options import DIFFUSION, RUN, TRAINING, option
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of the model as an option; `default` is only shown."""
+
+    name: str
+    kind: type
+    panel: str
+    text: str
+    default: str
+    metavar: str | None = None
+
+    def parameter(self) -> inspect.Parameter:
+        """Return it as a parameter that is None unless given."""
+        flag = "--" + self.name.replace("_", "-")
+        names = f"{flag}/--no-{flag[2:]}" if self.kind is bool else flag
+        more = {} if self.metavar is None else {"metavar": self.metavar}
+        wanted = option(
+            names,
+            text=self.text,
+            panel=self.panel,
+            kind=self.kind,
+            show_default=self.default,
+            **more,
+        )
+        return inspect.Parameter(
+            self.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[self.kind | None, wanted],
+        )
+
+
+SETTINGS = (
+    Setting(
+        "orders",
+        str,
+        DIFFUSION,
+        "Fractional orders (alpha) of the two views, each in (0, 1]: a small one keeps "
+        "local detail, a large one sums up globally.",
+        "0.5,1",
+        "A,B",
+    ),
+    Setting("time", float, DIFFUSION, "How long to diffuse (T).", "2"),
+    Setting("step", float, DIFFUSION, "Step of the solver (h), at most the time.", "1"),
+    Setting(
+        "solver",
+        str,
+        DIFFUSION,
+        "Scheme: predictor, corrector, l1, gl or exact.",
+        "predictor",
+    ),
+    Setting("rate", float, DIFFUSION, "Factor in front of the Laplacian.", "0.5"),
+    Setting(
+        "skip",
+        str,
+        DIFFUSION,
+        "When the initial features are added back: none, end, every-step, or a number "
+        "of times.",
+        "none",
+        "WHEN",
+    ),
+    Setting(
+        "direction",
+        str,
+        DIFFUSION,
+        "Whom a node gathers from: symmetric (both ends), out (those it points to) or "
+        "in (those that point to it).",
+        "symmetric",
+    ),
+    Setting("self_loops", float, DIFFUSION, "Weight of each node's self-loop.", "1"),
+    Setting(
+        "normalization",
+        str,
+        DIFFUSION,
+        "How edge weights are normalised: symmetric, row or column.",
+        "symmetric",
+    ),
+    Setting(
+        "memory",
+        int,
+        DIFFUSION,
+        "Past steps the solver remembers (short memory).",
+        "all",
+    ),
+    Setting("dim", int, TRAINING, "Length of an embedding (d).", "256"),
+    Setting(
+        "activation", str, TRAINING, "relu, elu, gelu, tanh or linear (none).", "relu"
+    ),
+    Setting(
+        "standardize",
+        bool,
+        TRAINING,
+        "Bring every column to mean 0 and variance 1 before the activation.",
+        "standardize",
+    ),
+    Setting(
+        "loss",
+        str,
+        TRAINING,
+        "What makes the views agree: regularized-cosmean, cosmean, euclidean, "
+        "barlow-twins or vicreg.",
+        "regularized-cosmean",
+    ),
+    Setting(
+        "beta", float, TRAINING, "Weight of the first view in the embedding.", "0.5"
+    ),
+    Setting("eta", float, TRAINING, "Weight of the loss's regulariser.", "0.1"),
+    Setting("lr", float, TRAINING, "Learning rate.", "0.01"),
+    Setting("weight_decay", float, TRAINING, "Weight decay.", "0.0005"),
+    Setting("epochs", int, TRAINING, "Passes over the nodes; 0 trains nothing.", "20"),
+    Setting("batch_size", int, TRAINING, "Nodes per training step.", "all"),
+    Setting(
+        "strategy",
+        str,
+        TRAINING,
+        "precompute (diffuse once), in-loop (diffuse in every epoch), or auto.",
+        "auto",
+    ),
+    Setting("seed", int, RUN, "Seed of everything random.", "0"),
+    Setting("device", str, RUN, "Where to compute: auto, cpu or cuda.", "auto"),
+    Setting("dtype", str, RUN, "Precision: float32 or float64.", "float32"),
+)
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes `**settings` one option per model setting."""
+    own = inspect.signature(command, eval_str=True)
+    kept = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    added = [setting.parameter() for setting in SETTINGS]
+
+    @wraps(command)
+    def wrapper(**arguments: Any) -> None:
+        command(**arguments)
+
+    wrapper.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {p.name: p.annotation for p in (*kept, *added)}
+    return wrapper
+
+
+def given_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that were given, in the types the model takes."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    if "orders" in given:
+        given["orders"] = _orders(given["orders"])
+    if str(given.get("skip", "")).lstrip("+-").isdigit():
+        given["skip"] = int(given["skip"])
+    return given
+
+
+def _orders(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        message = f'--orders must be two numbers as in "0.5,1", got {text!r}'
+        raise InputError(message) from None

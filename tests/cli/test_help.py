@@ -1,0 +1,98 @@
+"""Help, version, and what typing `fdgcl` costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from smallgraph import Command
+
+from fdgcl import __version__
+from fdgcl.cli.settings import SETTINGS
+
+COMMANDS = [
+    ("demo",),
+    ("embed",),
+    ("transform",),
+    ("evaluate",),
+    ("bench",),
+    ("data",),
+    ("data", "list"),
+    ("data", "info"),
+    ("data", "verify"),
+    ("data", "convert"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_help(command: tuple[str, ...], fdgcl: Command) -> None:
+    result = fdgcl(*command, "--help")
+    assert result.exit_code == 0
+    assert f"fdgcl {' '.join(command)}" in result.stdout
+    assert "?" not in result.stdout.replace("New here?", "")
+
+
+def test_help_lists_the_commands(fdgcl: Command) -> None:
+    result = fdgcl("--help")
+    assert result.exit_code == 0
+    places = [result.stdout.index(f"│ {command[0]} ") for command in COMMANDS[:6]]
+    assert places[:4] == sorted(places[:4])
+    assert "completion" not in result.stdout
+
+
+def test_no_arguments_show_the_help(fdgcl: Command) -> None:
+    result = fdgcl()
+    assert "Usage: fdgcl" in result.output
+    assert "error: " not in result.output
+
+
+def test_embed_groups_its_options(fdgcl: Command) -> None:
+    text = fdgcl("embed", "--help").stdout
+    for panel in ("Data", "Output", "Run", "Diffusion", "Training"):
+        assert f"─ {panel} ─" in text
+
+
+def test_version(fdgcl: Command) -> None:
+    assert fdgcl("--version").stdout == f"fdgcl {__version__}\n"
+
+
+def test_help_does_not_load_the_numerics() -> None:
+    code = (
+        "import sys\n"
+        "from fdgcl.cli import app\n"
+        "try:\n    app(['embed', '--help'], prog_name='fdgcl')\n"
+        "except SystemExit:\n    pass\n"
+        "heavy = {'torch', 'numpy', 'scipy', 'sklearn', 'pyarrow'} & set(sys.modules)\n"
+        "sys.exit(', '.join(heavy) or 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "fdgcl", "embed", "nowhere.csv"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: there is no file nowhere.csv")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_every_setting_of_the_model_is_an_option_with_its_default() -> None:
+    from fdgcl.model import FDGCL
+
+    params = FDGCL().get_params()
+    del params["structural"]  # asked for by --features
+    assert {setting.name for setting in SETTINGS} == set(params)
+    for setting in SETTINGS:
+        assert setting.default == _shown(setting.name, params[setting.name])
+
+
+def _shown(name: str, value: object) -> str:
+    if value is None:
+        return {"direction": "symmetric"}.get(name, "all")
+    if isinstance(value, bool):
+        return name if value else f"no-{name}"
+    if isinstance(value, tuple):
+        return ",".join(f"{part:g}" for part in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

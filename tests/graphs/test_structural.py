@@ -1,0 +1,108 @@
+"""Features made of the edges: against NetworkX and dense eigenvectors."""
+
+from __future__ import annotations
+
+import networkx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fdgcl._checks import InputError
+from fdgcl.graphs import STRUCTURAL, Graph, block_model, structural_features
+from fdgcl.graphs.structural import spectral
+
+GRAPHS = {
+    "pair": Graph.from_edges([(0, 1)]),
+    "star": Graph.from_networkx(networkx.star_graph(30)),
+    "ring": Graph.from_networkx(networkx.cycle_graph(700)),
+    "pairs": Graph.from_edges(np.arange(1200).reshape(-1, 2)),
+    "lonely": Graph.from_edges([(0, 1), (1, 1)], num_nodes=900),
+    "weighted": Graph.from_edges([(0, 1), (1, 2)], weights=[0.5, 1e6]),
+    "block": block_model(800, seed=1),
+}
+
+
+@pytest.mark.parametrize("kind", STRUCTURAL)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_every_kind_works_on_every_graph(kind: str, name: str) -> None:
+    graph = GRAPHS[name]
+    first = structural_features(graph, kind, dim=16)
+    assert first.dtype == np.float32
+    columns = min(16, graph.num_nodes) if kind == "spectral" else 16
+    assert first.shape == (graph.num_nodes, columns)
+    assert np.isfinite(first).all()
+    assert np.array_equal(first, structural_features(graph, kind, dim=16))
+    graph.with_features(first)
+
+
+def test_degree_statistics_agree_with_networkx() -> None:
+    theirs = networkx.gnp_random_graph(60, 0.08, seed=0, directed=True)
+    theirs.add_edge(0, 0)
+    found = structural_features(Graph.from_networkx(theirs), "degree", dim=20)
+    theirs.remove_edge(0, 0)
+    both = theirs.to_undirected()
+    for node in theirs:
+        near = [both.degree(other) for other in both[node]] or [0]
+        total = theirs.out_degree(node) + theirs.in_degree(node)
+        expected = [
+            theirs.out_degree(node),
+            theirs.in_degree(node),
+            total,
+            np.mean(near),
+            max(near),
+        ]
+        assert np.expm1(found[node, :5]) == pytest.approx(expected, rel=1e-5, abs=1e-6)
+        place = int(np.floor(2 * np.log2(1 + both.degree(node))))
+        assert found[node, 5:].tolist() == [float(i == place) for i in range(15)]
+
+
+def test_degree_columns_mean_the_same_on_a_larger_graph() -> None:
+    small = Graph.from_edges([(0, 1), (1, 2)])
+    large = Graph.from_edges([(0, 1), (1, 2), *((i, i + 1) for i in range(3, 90))])
+    a, b = (structural_features(graph, "degree") for graph in (small, large))
+    assert np.array_equal(a, b[:3])
+
+
+def test_spectral_agrees_with_dense_eigenvectors() -> None:
+    graph = block_model(900, 4, degree=20, homophily=0.9, seed=3, directed=True)
+    matrix = graph.adjacency.toarray().astype(np.float64)
+    matrix = (matrix + matrix.T) / 2
+    scale = 1 / np.sqrt(matrix.sum(axis=1))
+    values, vectors = np.linalg.eigh(matrix * scale * scale[:, None])
+    found = structural_features(graph, "spectral", dim=4)
+    assert np.allclose((found**2).mean(axis=0), 1, atol=1e-3)
+    for column in range(4):
+        assert values[-1 - column] - values[-2 - column] > 1e-3
+        expected = vectors[:, -1 - column] * np.sqrt(900)
+        cosine = abs(found[:, column] @ expected) / 900
+        assert cosine > 0.999
+
+
+def test_spectral_falls_back_when_eigenvalues_crowd(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fdgcl.graphs.structural._RESTARTS", 1)
+    ring = Graph.from_networkx(networkx.cycle_graph(5000))
+    found = spectral(ring, 8)
+    assert np.allclose(found.T @ found / 5000, np.eye(8), atol=1e-3)
+    neighbours = (ring.adjacency @ found) / 2
+    smoothness = (found * neighbours).sum(axis=0) / 5000
+    assert (smoothness > 0.9).all()
+
+
+def test_random_rows_do_not_depend_on_those_that_follow() -> None:
+    short, long = (Graph(sparse.eye_array(n, format="csr")) for n in (10, 50))
+    a = structural_features(short, "random", dim=7, seed=2)
+    b = structural_features(long, "random", dim=7, seed=2)
+    assert np.array_equal(a, b[:10])
+    assert not np.array_equal(a, structural_features(short, "random", dim=7, seed=3))
+
+
+def test_bad_kinds_and_sizes_are_refused() -> None:
+    graph = GRAPHS["pair"]
+    with pytest.raises(InputError, match='did you mean "spectral"'):
+        structural_features(graph, "spectrum")
+    with pytest.raises(InputError, match="dim must be at least 6 for degree, got 5"):
+        structural_features(graph, "degree", dim=5)
+    with pytest.raises(InputError, match="dim must be a whole number"):
+        structural_features(graph, "random", dim=0)
