@@ -70,12 +70,14 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         standardize: Bring every hidden column to mean 0 and variance 1 over all nodes
             before the activation; False is the paper's text to the letter.
         loss: `regularized-cosmean`, `cosmean`, `euclidean`, `barlow-twins`, `vicreg`.
-        beta: Weight of the first view in the embedding.
+        beta: Weight of the first view in the embedding. None lets the graph decide,
+            without labels: 0.5, or 1 where neighbours' features tell nothing.
         eta: Weight of the regulariser of `regularized-cosmean`.
         lr: Learning rate of Adam.
         weight_decay: Weight decay of Adam.
         epochs: Passes over the nodes; 0 leaves the encoder untrained.
-        batch_size: Rows of a mini-batch; None for all rows at once.
+        batch_size: Rows of a mini-batch; None takes all rows at once up to 33 million
+            numbers a view, and batches of that size above.
         strategy: `precompute` diffuses the features once, `in-loop` the encoded
             features in every epoch, `auto` takes the cheaper.
         structural: Features made for a graph that has none: `spectral`, `degree` or
@@ -95,9 +97,9 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        orders: tuple[float, float] = (0.5, 1.0),
-        time: float = 2.0,
-        step: float = 1.0,
+        orders: tuple[float, float] = (0.01, 1.0),
+        time: float = 6.0,
+        step: float = 2.0,
         solver: str = "predictor",
         rate: float = 0.5,
         skip: str | int = "none",
@@ -105,12 +107,12 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self_loops: float = 1.0,
         normalization: str = "symmetric",
         memory: int | None = None,
-        dim: int = 256,
-        init_scale: float = 1.0,
+        dim: int = 512,
+        init_scale: float = 10.0,
         activation: str = "relu",
         standardize: bool = True,
         loss: str = "regularized-cosmean",
-        beta: float = 0.5,
+        beta: float | None = None,
         eta: float = 0.1,
         lr: float = 0.01,
         weight_decay: float = 5e-4,
@@ -232,7 +234,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         model = cls(**{**config.settings.to_dict(), "orders": config.settings.orders})
         if device is not None:
             model.device = device
-        views = _new_views(model.check(), config.num_features)
+        views = _new_views(model.check(), config)
         files.read_model(views)
         model._config, model._views = config, views
         model.history_ = files.read_metrics()
@@ -248,7 +250,12 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self.plan_: Plan = prepared.plan
         self.stability_: StabilityReport = prepared.stability
         self.notices_: list[str] = list(prepared.notices)
-        if self.stability_.amplifies and prepared.looks_homophilic:
+        if self.beta is None and not prepared.persistence.is_informative:
+            self.notices_.append(
+                "the features of linked nodes tell nothing of each other: the "
+                "embedding is the local view alone (beta 1)"
+            )
+        if self.stability_.amplifies and prepared.persistence.is_homophilic:
             message = (
                 "the diffusion amplifies high frequencies on a graph whose linked "
                 f"nodes look alike ({'; '.join(self.stability_.describe())}); if that "
@@ -267,13 +274,18 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         settings = self.check()
         prepared = prepare(graph, settings)
         self._take_notes(prepared)
-        self._config = Config(settings, prepared.schema(), prepared.describe_graph())
+        self._config = Config(
+            settings,
+            schema=prepared.schema(),
+            graph=prepared.describe_graph(),
+            decisions=prepared.decisions(),
+        )
         files = None if run is None else RunFolder(run)
         if files is not None:
             files.begin(self._config, resume=resume)
         device = settings.torch_device
         source = prepared.source(device, _stage(progress, "diffuse"))
-        self._views = _new_views(settings, prepared.graph.num_features)
+        self._views = _new_views(settings, self._config)
         self.history_: list[EpochRecord] = []
         if files is not None and files.is_finished:
             files.read_model(self._views)
@@ -330,7 +342,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
                 optimizer,
                 epochs=settings.epochs,
                 first_epoch=len(log.history) + 1,
-                batch_size=settings.batch_size,
+                batch_size=self._config.decisions["batch_size"],
                 seed=settings.seed,
                 on_epoch=on_epoch,
             )
@@ -346,14 +358,14 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         return np.asarray(embedding)
 
 
-def _new_views(settings: Settings, num_features: int) -> ViewPair:
+def _new_views(settings: Settings, config: Config) -> ViewPair:
     views = ViewPair(
-        num_features,
+        config.num_features,
         settings.dim,
         init_scale=settings.init_scale,
         activation=settings.activation,
         standardize=settings.standardize,
-        beta=settings.beta,
+        beta=config.decisions["beta"],
         seed=settings.seed,
         dtype=settings.torch_dtype,
     )

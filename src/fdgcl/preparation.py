@@ -19,12 +19,15 @@ from fdgcl.diffusion.polynomial import Progress
 from fdgcl.diffusion.stability import StabilityReport, stability_report
 from fdgcl.graphs import Graph
 from fdgcl.graphs.operators import Direction, Normalization, Operator, build_operator
+from fdgcl.graphs.persistence import Persistence, feature_persistence
 from fdgcl.graphs.structural import structural_features
 from fdgcl.settings import Settings
 from fdgcl.views import InLoop, ViewSource, diffuse_features
 
-# How much smoother than noise features must be for a graph to look homophilic.
-HOMOPHILIC_SMOOTHNESS = 0.15
+# Numbers in one view above which rows are trained in batches: 128 MiB of float32.
+FULL_BATCH_NUMBERS = 2**25
+INFORMATIVE_BETA = 0.5
+UNINFORMATIVE_BETA = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,15 +87,36 @@ class Preparation:
             products=self.polynomial.products,
             orders=len(self.settings.orders),
             epochs=self.settings.epochs,
-            batch_size=self.settings.batch_size,
+            batch_size=self.batch_size,
             itemsize=self.settings.torch_dtype.itemsize,
         )
         return make_plan(load, self.settings.strategy)
 
     @cached_property
-    def looks_homophilic(self) -> bool:
-        """Whether linked nodes have features more alike than chance would give."""
-        return smoothness(self.features, self.operator) > HOMOPHILIC_SMOOTHNESS
+    def persistence(self) -> Persistence:
+        """How features persist along the edges."""
+        return feature_persistence(self.features, self.graph.adjacency)
+
+    @cached_property
+    def beta(self) -> float:
+        """The first view's weight; where it was left open, the graph decides.
+
+        Where a node's neighbours tell nothing of it, the global view is noise and the
+        local view stands alone.
+        """
+        if self.settings.beta is not None:
+            return self.settings.beta
+        informative = self.persistence.is_informative
+        return INFORMATIVE_BETA if informative else UNINFORMATIVE_BETA
+
+    @property
+    def batch_size(self) -> int | None:
+        """Rows of a batch; where it was left open, all rows that fit. None is all."""
+        chosen = self.settings.batch_size
+        if chosen is None and self.settings.strategy != "in-loop":
+            chosen = max(FULL_BATCH_NUMBERS // self.settings.dim, 2)
+        nodes = self.graph.num_nodes
+        return None if chosen is None or chosen >= nodes else chosen
 
     def source(
         self, device: torch.device, progress: Progress | None = None
@@ -107,6 +131,10 @@ class Preparation:
             device=device,
             progress=progress,
         )
+
+    def decisions(self) -> dict[str, Any]:
+        """What was left open in the settings and decided by the graph."""
+        return {"beta": self.beta, "batch_size": self.batch_size}
 
     def schema(self) -> dict[str, Any]:
         """What another graph's features must look like."""
@@ -228,21 +256,3 @@ def fingerprint(graph: Graph, *, features: bool = True) -> str:
         digest.update(str((part.shape, part.dtype)).encode())
         digest.update(np.ascontiguousarray(part).data.cast("B"))
     return digest.hexdigest()
-
-
-def smoothness(
-    features: NDArray[Any] | csr_array, operator: Operator, probes: int = 16
-) -> float:
-    """How much more alike linked nodes' features are than noise would be.
-
-    Random mixtures of the centred features, `x' A x / x' x`, less what noise gives.
-    """
-    generator = np.random.default_rng(0)
-    mixtures = features @ generator.standard_normal((features.shape[1], probes))
-    mixtures = mixtures - mixtures.mean(axis=0)
-    matrix = operator.similar.matrix
-    energy = float((mixtures * mixtures).sum())
-    if energy == 0:
-        return 0.0
-    along_edges = float((mixtures * (matrix @ mixtures)).sum())
-    return along_edges / energy - float(matrix.diagonal().mean())

@@ -21,9 +21,9 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from fdgcl import __version__
 from fdgcl._checks import InputError
 from fdgcl._files import atomic_path, write_json
+from fdgcl._version import __version__
 from fdgcl.settings import Settings
 from fdgcl.training import EpochRecord, warn_of_collapse
 from fdgcl.views import ViewPair
@@ -40,11 +40,13 @@ class Config:
         settings: The model's settings.
         schema: What the features looked like.
         graph: Name, sizes and fingerprint of the graph it was fitted on.
+        decisions: What the settings left open and the graph decided.
     """
 
     settings: Settings
     schema: dict[str, Any]
     graph: dict[str, Any]
+    decisions: dict[str, Any]
 
     @property
     def num_features(self) -> int:
@@ -99,6 +101,7 @@ class RunFolder:
             "settings": config.settings.to_dict(),
             "schema": config.schema,
             "graph": config.graph,
+            "decisions": config.decisions,
         }
         write_json(self.config, value)
 
@@ -111,12 +114,12 @@ class RunFolder:
             value = json.loads(self.config.read_text(encoding="utf-8"))
             if value["format"] != FORMAT:
                 raise ValueError
-            schema, graph = dict(value["schema"]), dict(value["graph"])
             settings = dict(value["settings"])
+            rest = [dict(value[key]) for key in ("schema", "graph", "decisions")]
         except (ValueError, KeyError, TypeError):
             message = f"{self.config} was not written by fdgcl, or is damaged"
             raise InputError(message) from None
-        return Config(Settings.from_dict(settings, str(self.config)), schema, graph)
+        return Config(Settings.from_dict(settings, str(self.config)), *rest)
 
     def write_model(self, views: ViewPair) -> None:
         """Write the finished weights; the checkpoint has then served."""

@@ -47,7 +47,7 @@ class Settings:
     activation: str
     standardize: bool
     loss: str
-    beta: float
+    beta: float | None
     eta: float
     lr: float
     weight_decay: float
@@ -64,7 +64,8 @@ class Settings:
         assert isinstance(self.schedule, Schedule)
         check_positive("rate", self.rate)
         check_nonnegative("self_loops", self.self_loops)
-        check_fraction("beta", self.beta)
+        if self.beta is not None:
+            check_fraction("beta", self.beta)
         check_nonnegative("eta", self.eta)
         check_positive("lr", self.lr)
         check_positive("init_scale", self.init_scale)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from fdgcl import __version__
+from fdgcl._version import __version__
 from fdgcl.cli import bench, demo, embed, evaluate, transform
 from fdgcl.cli.failures import explained
 from fdgcl.cli.options import DEBUG, GIVEN, Debug

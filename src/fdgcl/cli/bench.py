@@ -58,10 +58,8 @@ def bench(
     from fdgcl.cli.bench_runs import Sizes, compare
 
     talk = Talk(json=json)
-    with Talk(quiet=quiet, json=json).bars() as progress:
-        found = compare(
-            Sizes(nodes, edges, features, dim, epochs, steps), seed, device, progress
-        )
+    with Talk(quiet=quiet, json=json).bars() as bars, bars.waiting("bench"):
+        found = compare(Sizes(nodes, edges, features, dim, epochs, steps), seed, device)
     talk.show(_table(found))
     talk.emit(found.to_dict())
 
@@ -73,8 +71,9 @@ def _table(found: Comparison) -> Table:
     caption = (
         f"{sizes.nodes:,} nodes, {sizes.edges:,} edges, {sizes.features} features, "
         f"dim {sizes.dim}, {sizes.steps} steps, {sizes.epochs} epochs on "
-        f"{found.device}; largest difference of the embeddings "
-        f"{found.difference:.1e} of their largest entry"
+        f"{found.device}. Embeddings differ by at most "
+        f"{found.difference_untrained:.0e} of their largest entry before training, "
+        f"{found.difference_trained:.0e} after."
     )
     table = Table(caption=caption, caption_justify="left", caption_style="dim")
     table.add_column("")
@@ -101,10 +100,6 @@ def _table(found: Comparison) -> Table:
 
 
 def _seconds(value: float) -> str:
-    return (
-        "-"
-        if value == 0
-        else f"{value:.3f} s"
-        if value >= 0.1
-        else f"{1e3 * value:.1f} ms"
-    )
+    if value == 0:
+        return "-"
+    return f"{value:.2f} s" if value >= 0.1 else f"{1e3 * value:.1f} ms"

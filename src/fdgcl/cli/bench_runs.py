@@ -1,27 +1,30 @@
-"""The two ways to train that `fdgcl bench` compares."""
+"""The two ways to train that `fdgcl bench` compares, each in a process of its own."""
 
 from __future__ import annotations
 
 import resource
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import asdict, dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, final
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from fdgcl.cli.progress import Bars
 from fdgcl.diffusion.stepping import run_segments
 from fdgcl.graphs import block_model
 from fdgcl.losses import build_loss
 from fdgcl.model import FDGCL
 from fdgcl.preparation import Preparation, prepare
-from fdgcl.training import EpochRecord, train
+from fdgcl.settings import Settings
+from fdgcl.training import train
 from fdgcl.views import ViewPair, ViewSource
 
 _SAMPLE_SECONDS = 0.002
@@ -50,13 +53,24 @@ class Run:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Both ways, on one graph from the same initial weights."""
+    """Both ways, on one graph from the same initial weights.
+
+    Attributes:
+        sizes: What was timed.
+        device: Where.
+        in_loop: The solver in the training loop.
+        ours: Diffusion before training.
+        difference_untrained: Largest difference of the embeddings before training,
+            relative to the largest entry.
+        difference_trained: The same after training, which amplifies rounding.
+    """
 
     sizes: Sizes
     device: str
     in_loop: Run
     ours: Run
-    difference: float
+    difference_untrained: float
+    difference_trained: float
 
     @property
     def speed_ratio(self) -> float:
@@ -101,8 +115,71 @@ class Stepped(ViewSource):
         return (self._matrix.multiply(state) - state) * self._rate
 
 
-def compare(sizes: Sizes, seed: int, device: str, bars: Bars) -> Comparison:
+@dataclass(frozen=True)
+class Measured:
+    """A run and the embeddings before and after it."""
+
+    run: Run
+    untrained: NDArray[np.float32]
+    trained: NDArray[np.float32]
+
+
+def compare(sizes: Sizes, seed: int, device: str) -> Comparison:
     """Train both ways on a generated graph and compare time, memory and result."""
+    ours, theirs = (
+        _in_own_process(way, sizes, seed, device) for way in ("once", "in-loop")
+    )
+    return Comparison(
+        sizes=sizes,
+        device=_settings(sizes, device).torch_device.type,
+        in_loop=theirs.run,
+        ours=ours.run,
+        difference_untrained=_difference(ours.untrained, theirs.untrained),
+        difference_trained=_difference(ours.trained, theirs.trained),
+    )
+
+
+def measure(way: str, sizes: Sizes, seed: int, device: str) -> Measured:
+    """Train one way, after a small rehearsal that wakes up threads and kernels."""
+    small = Sizes(64, 128, sizes.features, sizes.dim, 1, sizes.steps)
+    _run(way, small, seed, device)
+    return _run(way, sizes, seed, device)
+
+
+def _in_own_process(way: str, sizes: Sizes, seed: int, device: str) -> Measured:
+    # Memory that one way has freed would otherwise hide what the other one takes.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(measure, way, sizes, seed, device).result()
+
+
+def _run(way: str, sizes: Sizes, seed: int, device: str) -> Measured:
+    prepared = _prepare(sizes, seed, device)
+    settings = prepared.settings
+    place = settings.torch_device
+    views = ViewPair(sizes.features, sizes.dim, seed=seed).to(place)
+    optimizer = torch.optim.Adam(views.parameters(), lr=settings.lr)
+    with _peak_memory(place) as peak:
+        start = _now(place)
+        source = prepared.source(place) if way == "once" else Stepped(prepared, place)
+        ready = _now(place)
+        untrained = _embed(views, source)
+        begun = _now(place)
+        train(
+            views,
+            source,
+            build_loss(settings.loss, settings.eta),
+            optimizer,
+            epochs=sizes.epochs,
+            on_epoch=lambda _: None,
+        )
+        done = _now(place)
+    run = Run(ready - start, (done - begun) / sizes.epochs, peak[0])
+    if way != "once":
+        run = replace(run, precompute_seconds=0.0)
+    return Measured(run, untrained, _embed(views, source))
+
+
+def _prepare(sizes: Sizes, seed: int, device: str) -> Preparation:
     graph = block_model(
         sizes.nodes,
         num_classes=2,
@@ -111,89 +188,42 @@ def compare(sizes: Sizes, seed: int, device: str, bars: Bars) -> Comparison:
         num_splits=0,
         seed=seed,
     )
-    settings = FDGCL(
-        time=float(sizes.steps), dim=sizes.dim, epochs=sizes.epochs, device=device
+    prepared = prepare(graph, _settings(sizes, device))
+    # The graph's spectrum and its transpose belong to neither way.
+    assert prepared.polynomial.products
+    assert prepared.operator.matrix.transposed.nnz
+    return prepared
+
+
+def _settings(sizes: Sizes, device: str) -> Settings:
+    return FDGCL(
+        time=float(sizes.steps),
+        step=1.0,
+        dim=sizes.dim,
+        epochs=sizes.epochs,
+        strategy="precompute",
+        device=device,
     ).check()
-    prepared = prepare(graph, settings)
-    place = settings.torch_device
-
-    def once() -> ViewSource:
-        return prepared.source(place, "precompute")
-
-    def in_loop() -> ViewSource:
-        return Stepped(prepared, place)
-
-    _ = prepared.polynomial  # the operator's spectrum is not part of either way
-    for make in (once, in_loop):  # threads, kernels and caches wake up
-        _train(make(), prepared, 1, seed, None)
-    ours, first = _measure(once, prepared, seed, partial(bars, "diffuse once"))
-    theirs, second = _measure(
-        in_loop, prepared, seed, partial(bars, "step in the loop")
-    )
-    difference = (first - second).abs().max() / second.abs().max()
-    return Comparison(sizes, place.type, theirs, ours, float(difference))
 
 
-def _measure(
-    make: Callable[[], ViewSource],
-    prepared: Preparation,
-    seed: int,
-    progress: Callable[[int, int], None],
-) -> tuple[Run, Tensor]:
-    epochs = prepared.settings.epochs
-    with _peak_memory(prepared.settings.torch_device) as peak:
-        start = time.perf_counter()
-        source = make()
-        _synchronize(prepared)
-        ready = time.perf_counter()
-        views = _train(source, prepared, epochs, seed, progress)
-        _synchronize(prepared)
-        done = time.perf_counter()
-    is_stepped = isinstance(source, Stepped)
-    run = Run(
-        precompute_seconds=0.0 if is_stepped else ready - start,
-        epoch_seconds=(done - ready) / epochs,
-        peak_bytes=peak[0],
-    )
+def _embed(views: ViewPair, source: ViewSource) -> NDArray[np.float32]:
     views.freeze_statistics(source)
-    return run, views.embed(source).cpu()
+    return np.asarray(views.embed(source).cpu().numpy())
 
 
-def _train(
-    source: ViewSource,
-    prepared: Preparation,
-    epochs: int,
-    seed: int,
-    progress: Callable[[int, int], None] | None,
-) -> ViewPair:
-    settings = prepared.settings
-    views = ViewPair(prepared.graph.num_features, settings.dim, seed=seed)
-    views = views.to(settings.torch_device)
-
-    def on_epoch(record: EpochRecord) -> None:
-        if progress is not None:
-            progress(record.epoch, epochs)
-
-    train(
-        views,
-        source,
-        build_loss(settings.loss, settings.eta),
-        torch.optim.Adam(views.parameters(), lr=settings.lr),
-        epochs=epochs,
-        on_epoch=on_epoch,
-    )
-    return views
+def _difference(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
+    return float(np.abs(a - b).max() / np.abs(b).max())
 
 
-def _synchronize(prepared: Preparation) -> None:
-    device = prepared.settings.torch_device
+def _now(device: torch.device) -> float:
     if device.type == "cuda":
         torch.cuda.synchronize(device)
+    return time.perf_counter()
 
 
 @contextmanager
 def _peak_memory(device: torch.device) -> Iterator[list[int]]:
-    """Yield a list whose one entry will be the most memory the block added, in bytes."""
+    """Yield a list of one entry: the most memory that the block added, in bytes."""
     peak = [0]
     if device.type == "cuda":
         before = torch.cuda.memory_allocated(device)

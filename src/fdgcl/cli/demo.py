@@ -29,8 +29,14 @@ def demo(
     source = find_source(GRAPH)
     reading = Reading()
     model = build_model(source, None, {}, reading, talk)
-    job = Job(source, reading, model, talk, seeds=SEEDS, scored=True)
+    job = Job(
+        source,
+        reading,
+        model,
+        talk,
+        seeds=SEEDS,
+        scored=True,
+        following="fdgcl embed edges.csv --features x.parquet -o z.parquet",
+    )
     job.run(None, None, resume=False, command=f"fdgcl embed {GRAPH} --seeds {SEEDS}")
-    talk.say()
-    talk.say("Your own graph:  fdgcl embed edges.csv --features x.parquet -o z.parquet")
-    talk.say("without features it works as well; see  fdgcl embed --help")
+    talk.say("           your own graph; without features it works as well")

@@ -6,6 +6,7 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ def build_model(
     if preset is None and source.path is None and source.name in PRESETS:
         preset = source.name
     model = FDGCL(**given) if preset is None else FDGCL.preset(preset, **given)
-    model.check()
+    _ = model.check().torch_device  # a device that is not here is refused now
     if preset is not None:
         changed = f", with {', '.join(sorted(given))} as given" if given else ""
         talk.notice(f"settings: the preset for {preset}{changed}")
@@ -57,7 +58,17 @@ def build_model(
 
 @dataclass(frozen=True)
 class Job:
-    """What to embed and how; `run` does it, `plan` only tells."""
+    """What to embed and how; `run` does it, `plan` only tells.
+
+    Attributes:
+        source: Where the graph is.
+        reading: How to read it.
+        model: The model, its settings checked.
+        talk: Where text goes.
+        seeds: How often to train, with the model's seed and those after it.
+        scored: Whether to score the embedding at the end.
+        following: The command to suggest next; None for one that fits.
+    """
 
     source: Source
     reading: Reading
@@ -65,6 +76,7 @@ class Job:
     talk: Talk
     seeds: int = 1
     scored: bool = False
+    following: str | None = None
 
     def plan(self) -> None:
         """Tell what `run` would do; write nothing."""
@@ -133,12 +145,19 @@ class Job:
                 graph,
                 run=place,
                 resume=resume and place.is_dir(),
-                progress=bars,
+                progress=partial(self._progress, model, bars),
             )
             runs.append(Trained(model, embedding, time.perf_counter() - start))
             self.talk.notice(*model.notices_)
         bars.part("")
         return runs
+
+    def _progress(
+        self, model: FDGCL, bars: Bars, stage: str, done: int, total: int
+    ) -> None:
+        # What was decided for the user is known by now, long before training ends.
+        self.talk.notice(*model.notices_)
+        bars(stage, done, total)
 
     def _score(self, graph: Graph, runs: Sequence[Trained], bars: Bars) -> list[Row]:
         if not self.scored:
@@ -157,8 +176,10 @@ class Job:
     ) -> None:
         nodes, dim = runs[0].embedding.shape
         facts = runs[0].facts()
-        following = _next_command(self.source, self.reading, target, folder, rows)
-        self.talk.say(f"embedding  {target}  ({nodes} nodes x {dim}, float32)")
+        following = self.following or _next_command(
+            self.source, self.reading, target, folder, rows
+        )
+        self.talk.say(f"embedding  {target}  ({nodes:,} nodes x {dim})")
         self.talk.say(f"run        {folder}")
         self.talk.say(f"training   {describe(facts)}")
         if rows:

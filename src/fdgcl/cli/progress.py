@@ -21,32 +21,38 @@ STAGES = {
 
 
 class Bars:
-    """One bar per stage; called as `bars(stage, done, total)` by what runs long."""
+    """One bar at a time; called as `bars(stage, done, total)` by what runs long."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
-        self._tasks: dict[str, TaskID] = {}
-        self._prefix = ""
+        self._task: TaskID | None = None
+        self._label = ""
+        self._part = ""
 
     def part(self, text: str) -> None:
         """Begin another part (say, the next seed): later bars start with `text`."""
-        self._prefix = f"{text}, " if text else ""
+        self._part = f"{text}, " if text else ""
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
         """Say that `done` of `total` are done; a total of None is not known."""
         if self._progress is None:
             return
-        label = self._prefix + STAGES.get(stage, stage)
-        if label not in self._tasks:
-            self._tasks[label] = self._progress.add_task(label, total=total)
-        self._progress.update(self._tasks[label], completed=done, total=total)
+        label = self._part + STAGES.get(stage, stage)
+        if self._task is None or label != self._label:
+            if self._task is not None:
+                self._progress.remove_task(self._task)
+            self._task = self._progress.add_task(label, total=total, count="", left="")
+            self._label = label
+        count, left = ("", "") if total is None else (f"{done}/{total}", "left")
+        self._progress.update(
+            self._task, completed=done, total=total, count=count, left=left
+        )
 
     @contextmanager
     def waiting(self, stage: str) -> Iterator[None]:
         """Show a moving bar while the block runs, for work that cannot be counted."""
         self(stage, 0, None)
         yield
-        self(stage, 1, 1)
 
 
 @contextmanager
@@ -58,7 +64,6 @@ def bars(*, shown: bool) -> Iterator[Bars]:
         return
     from rich.progress import (
         BarColumn,
-        MofNCompleteColumn,
         Progress,
         TextColumn,
         TimeElapsedColumn,
@@ -68,10 +73,10 @@ def bars(*, shown: bool) -> Iterator[Bars]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("{task.fields[count]}"),
         TimeElapsedColumn(),
-        TextColumn("left"),
         TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[left]}"),
     )
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, console=console, transient=True) as progress:
         yield Bars(progress)

@@ -100,6 +100,7 @@ def score(name: str, embeddings: Iterable[Any], graph: Graph, bars: Bars) -> Row
     from fdgcl.evaluation import linear_probe
 
     assert graph.splits is not None
+    bars.part(name)
     results = [
         linear_probe(embedding, graph.y, graph.splits, progress=partial(bars, "probe"))
         for embedding in embeddings

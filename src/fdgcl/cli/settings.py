@@ -51,11 +51,11 @@ SETTINGS = (
         DIFFUSION,
         "Fractional orders (alpha) of the two views, each in (0, 1]: a small one keeps "
         "local detail, a large one sums up globally.",
-        "0.5,1",
+        "0.01,1",
         "A,B",
     ),
-    Setting("time", float, DIFFUSION, "How long to diffuse (T).", "2"),
-    Setting("step", float, DIFFUSION, "Step of the solver (h), at most the time.", "1"),
+    Setting("time", float, DIFFUSION, "How long to diffuse (T).", "6"),
+    Setting("step", float, DIFFUSION, "Step of the solver (h), at most the time.", "2"),
     Setting(
         "solver",
         str,
@@ -96,7 +96,14 @@ SETTINGS = (
         "Past steps the solver remembers (short memory).",
         "all",
     ),
-    Setting("dim", int, TRAINING, "Length of an embedding (d).", "256"),
+    Setting("dim", int, TRAINING, "Length of an embedding (d).", "512"),
+    Setting(
+        "init_scale",
+        float,
+        TRAINING,
+        "Factor on the initial weights: how far training can move from them.",
+        "10",
+    ),
     Setting(
         "activation", str, TRAINING, "relu, elu, gelu, tanh or linear (none).", "relu"
     ),
@@ -116,13 +123,23 @@ SETTINGS = (
         "regularized-cosmean",
     ),
     Setting(
-        "beta", float, TRAINING, "Weight of the first view in the embedding.", "0.5"
+        "beta",
+        float,
+        TRAINING,
+        "Weight of the first view in the embedding.",
+        "decided by the graph",
     ),
     Setting("eta", float, TRAINING, "Weight of the loss's regulariser.", "0.1"),
     Setting("lr", float, TRAINING, "Learning rate.", "0.01"),
     Setting("weight_decay", float, TRAINING, "Weight decay.", "0.0005"),
     Setting("epochs", int, TRAINING, "Passes over the nodes; 0 trains nothing.", "20"),
-    Setting("batch_size", int, TRAINING, "Nodes per training step.", "all"),
+    Setting(
+        "batch_size",
+        int,
+        TRAINING,
+        "Nodes per training step.",
+        "all, on large graphs some",
+    ),
     Setting(
         "strategy",
         str,

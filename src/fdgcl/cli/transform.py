@@ -75,7 +75,7 @@ def transform(
     write_embeddings(target, data.ids, embedding)
     seconds = time.perf_counter() - start
     nodes, dim = embedding.shape
-    talk.say(f"embedding  {target}  ({nodes} nodes x {dim}, float32; {seconds:.1f} s)")
+    talk.say(f"embedding  {target}  ({nodes:,} nodes x {dim}, {seconds:.1f} s)")
     talk.emit(
         {
             "embedding": str(target),

@@ -8,16 +8,14 @@ transpose, however many lengths it tries.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import torch
 from torch import Tensor
 
 from fdgcl.evaluation.rows import Rows
 
-_MEMORY = 10  # pairs that L-BFGS keeps
+_MEMORY = 5  # pairs that L-BFGS keeps
 _HALVINGS = 20
 _ARMIJO = 1e-4
 _ABSENT = -1e3  # score of a class without training nodes: its probability is 0
@@ -30,79 +28,18 @@ class Labelled:
     rows: Rows
     labels: Tensor
 
+    @property
     def shares(self) -> Tensor:
-        """Return what each row weighs in the mean of its set."""
+        """What each row weighs in the mean over its set."""
         real = self.labels >= 0
         return real / real.sum(1, keepdim=True)
 
-
-@dataclass(frozen=True)
-class Fit:
-    """The chosen point of each path: batch x decays."""
-
-    weights: Tensor  # (batch, decays, columns, classes)
-    correct: Tensor  # validation nodes that are right
-    loss: Tensor
-    step: Tensor
+    def keep(self, sets: Tensor) -> Labelled:
+        """Return some of the sets only."""
+        return Labelled(self.rows.keep(sets), self.labels[sets])
 
 
-def check_steps(max_steps: int) -> list[int]:
-    """Return the steps after which validation is looked at: 1, 2, 3, ... sparser."""
-    steps = [1]
-    while steps[-1] < max_steps:
-        steps.append(min(max_steps, max(steps[-1] + 1, steps[-1] * 5 // 4)))
-    return steps
-
-
-def class_offsets(labels: Tensor, num_classes: int) -> Tensor:
-    """Return 0 for classes that occur in each set, a very low score for the others."""
-    classes = torch.arange(num_classes, device=labels.device)
-    present = (labels[:, :, None] == classes).any(1)
-    return torch.where(present, 0.0, _ABSENT)
-
-
-def fit_paths(
-    train: Labelled,
-    validation: Labelled,
-    decays: Tensor,
-    num_classes: int,
-    *,
-    checks: list[int],
-    tolerance: float = 1e-5,
-    tick: Callable[[int], None] | None = None,
-) -> Fit:
-    """Fit every problem of the batch with every weight decay.
-
-    Each path keeps its step with the best validation accuracy; of equal ones that
-    with the lower validation loss, then the earlier.
-
-    Args:
-        train: What is fitted.
-        validation: What chooses the step.
-        decays: The weight decays, (decays,).
-        num_classes: One more than the largest class code.
-        checks: Ascending steps to look at; the last one is where paths end.
-        tolerance: A path ends when its gradient is shorter than this.
-        tick: Called with the number of steps made since the last call.
-    """
-    offsets = class_offsets(train.labels, num_classes)[:, None, None].to(decays.dtype)
-    path = _Path(train, decays, offsets)
-    best: Fit | None = None
-    for before, after in pairwise([0, *checks]):
-        for _ in range(after - before):
-            path.advance(tolerance)
-        best = _better(best, _checked(path, validation, after))
-        if tick is not None:
-            tick(after - before)
-        if path.finished:
-            if tick is not None:
-                tick(checks[-1] - after)
-            break
-    assert best is not None
-    return best
-
-
-class _Path:
+class Path:
     """L-BFGS for all problems at once.
 
     Weights and all that is shaped like them are (batch, decays, columns * classes);
@@ -111,7 +48,7 @@ class _Path:
 
     def __init__(self, train: Labelled, decays: Tensor, offsets: Tensor) -> None:
         self.train, self.offsets = train, offsets
-        self.shares = train.shares().to(decays.dtype)
+        self.shares = train.shares.to(decays.dtype)
         self.targets = train.labels.clamp_min(0)
         self.decays = decays[:, None]
         batch, rows = train.labels.shape
@@ -124,18 +61,19 @@ class _Path:
 
     @property
     def classes(self) -> int:
+        """Number of classes."""
         return self.offsets.shape[-1]
 
-    @property
-    def finished(self) -> bool:
-        return not bool(self.active.any())
-
     def advance(self, tolerance: float) -> None:
-        """Make one step on every path that has not ended."""
+        """Make one step on every path that has not ended.
+
+        A path ends when its gradient is shorter than `tolerance`, or no step lowers
+        its loss.
+        """
         self.active = self.active & (_dot(self.gradient, self.gradient) > tolerance**2)
         direction = self._direction()
         slope = _dot(direction, self.gradient)
-        change = _scores(self.train.rows, direction, self.classes)
+        change = class_scores(self.train.rows, direction, self.classes)
         length = self._search(direction, change, slope)
         self.active = self.active & (length > 0)
         move = direction.mul_(length)
@@ -146,6 +84,21 @@ class _Path:
         slopes = self._slopes(self.weights)
         self._slopes(self.gradient).add_(self.decays * slopes)
         self._remember(move, self.gradient - before)
+
+    def keep(self, sets: Tensor, decays: Tensor) -> None:
+        """Go on with some of the problems only."""
+        self.train = self.train.keep(sets)
+        self.offsets, self.shares = self.offsets[sets], self.shares[sets]
+        self.targets, self.decays = self.targets[sets], self.decays[decays]
+        self.scores = self.scores[sets][:, :, decays]
+        self.weights = self.weights[sets][:, decays]
+        self.gradient = self.gradient[sets][:, decays]
+        self.loss = self.loss[sets][:, decays]
+        self.active = self.active[sets][:, decays]
+        self.pairs = [
+            (move[sets][:, decays], turn[sets][:, decays], inverse[sets][:, decays])
+            for move, turn, inverse in self.pairs
+        ]
 
     def _slopes(self, weights: Tensor) -> Tensor:
         """Return the view without the intercepts, which the penalty leaves alone."""
@@ -198,7 +151,7 @@ class _Path:
         del self.pairs[:-_MEMORY]
 
     def _data_loss(self, scores: Tensor) -> Tensor:
-        return _cross_entropy(scores + self.offsets, self.targets, self.shares)
+        return cross_entropy(scores + self.offsets, self.targets, self.shares)
 
     def _data_gradient(self) -> Tensor:
         residual = (self.scores + self.offsets).softmax(-1)
@@ -211,33 +164,15 @@ class _Path:
         return parts.transpose(1, 2).flatten(2)
 
 
-def _checked(path: _Path, validation: Labelled, step: int) -> Fit:
-    scores = _scores(validation.rows, path.weights, path.classes) + path.offsets
-    shares = validation.shares().to(scores.dtype)
-    right = scores.argmax(-1) == validation.labels[:, :, None]
-    loss = _cross_entropy(scores, validation.labels.clamp_min(0), shares).squeeze(-1)
-    return Fit(
-        weights=path.weights.view(*loss.shape, -1, path.classes),
-        correct=right.sum(1),
-        loss=loss,
-        step=torch.full_like(loss, step, dtype=torch.int64),
-    )
+def class_offsets(labels: Tensor, num_classes: int) -> Tensor:
+    """Return 0 for classes that occur in a set, a very low score for the others."""
+    classes = torch.arange(num_classes, device=labels.device)
+    present = (labels[:, :, None] == classes).any(1)
+    return torch.where(present, 0.0, _ABSENT)
 
 
-def _better(best: Fit | None, new: Fit) -> Fit:
-    if best is None:
-        return new
-    tie = (new.correct == best.correct) & (new.loss < best.loss)
-    wins = tie | (new.correct > best.correct)
-    return Fit(
-        weights=torch.where(wins[..., None, None], new.weights, best.weights),
-        correct=torch.where(wins, new.correct, best.correct),
-        loss=torch.where(wins, new.loss, best.loss),
-        step=torch.where(wins, new.step, best.step),
-    )
-
-
-def _scores(rows: Rows, weights: Tensor, classes: int) -> Tensor:
+def class_scores(rows: Rows, weights: Tensor, classes: int) -> Tensor:
+    """Return (batch, rows, decays, classes) scores, without the classes' offsets."""
     batch, decays, _ = weights.shape
     by_column = weights.view(batch, decays, -1, classes).transpose(1, 2)
     scores = rows.times(by_column.flatten(2))
@@ -248,7 +183,8 @@ def _dot(a: Tensor, b: Tensor) -> Tensor:
     return (a[..., None, :] @ b[..., None]).squeeze(-1)
 
 
-def _cross_entropy(scores: Tensor, targets: Tensor, shares: Tensor) -> Tensor:
+def cross_entropy(scores: Tensor, targets: Tensor, shares: Tensor) -> Tensor:
+    """Return the mean loss of each problem, (batch, decays, 1)."""
     index = targets[:, :, None, None].expand(*scores.shape[:3], 1)
     picked = scores.gather(-1, index).squeeze(-1)
     losses = (scores.logsumexp(-1) - picked) * shares[:, :, None]

@@ -26,21 +26,28 @@ class Rows(ABC):
     def transposed_times(self, scores: Tensor) -> Tensor:
         """Multiply (batch, rows, k) scores from the left: (batch, columns, k)."""
 
+    @abstractmethod
+    def keep(self, sets: Tensor) -> Rows:
+        """Return some of the sets only, by their indices."""
+
 
 @final
 class DenseRows(Rows):
     """Dense rows, padded with zeros."""
 
-    def __init__(self, parts: Sequence[Tensor]) -> None:
-        shape = (
-            len(parts),
-            max(part.shape[0] for part in parts),
-            max(part.shape[1] for part in parts) + 1,
-        )
-        self.values = parts[0].new_zeros(shape)
-        for values, part in zip(self.values, parts, strict=True):
-            values[: part.shape[0], : part.shape[1]] = part
-            values[: part.shape[0], -1] = 1
+    def __init__(self, values: Tensor) -> None:
+        self.values = values
+
+    @classmethod
+    def stack(cls, parts: Sequence[Tensor]) -> DenseRows:
+        """Pad row sets to one shape and add the column of ones."""
+        rows = max(part.shape[0] for part in parts)
+        columns = max(part.shape[1] for part in parts) + 1
+        values = parts[0].new_zeros(len(parts), rows, columns)
+        for value, part in zip(values, parts, strict=True):
+            value[: part.shape[0], : part.shape[1]] = part
+            value[: part.shape[0], -1] = 1
+        return cls(values)
 
     def times(self, weights: Tensor) -> Tensor:
         """Multiply by weights."""
@@ -50,6 +57,10 @@ class DenseRows(Rows):
         """Multiply scores by the transpose."""
         # Twice as fast on a CPU as the transpose of the large factor.
         return torch.bmm(scores.mT, self.values).mT
+
+    def keep(self, sets: Tensor) -> DenseRows:
+        """Return some of the sets only."""
+        return DenseRows(self.values[sets])
 
 
 @final
@@ -66,9 +77,8 @@ class SparseRows(Rows):
     def times(self, weights: Tensor) -> Tensor:
         """Multiply by weights."""
         out = weights.new_zeros(len(self.parts), self.rows, weights.shape[2])
-        for values, factor, (matrix, shift) in zip(
-            out, weights, self.parts, strict=True
-        ):
+        for values, factor, part in zip(out, weights, self.parts, strict=True):
+            matrix, shift = part
             slopes, intercept = factor[:-1], factor[-1]
             product = torch.from_numpy(matrix @ slopes.cpu().numpy())
             constant = intercept - shift @ slopes
@@ -88,3 +98,7 @@ class SparseRows(Rows):
             values[:-1] = product.to(total.device) - shift[:, None] * total
             values[-1] = total
         return out
+
+    def keep(self, sets: Tensor) -> SparseRows:
+        """Return some of the sets only."""
+        return SparseRows([self.parts[i] for i in sets.tolist()])

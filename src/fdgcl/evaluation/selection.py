@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from fdgcl.evaluation.inputs import Bools, Ints, Matrix
-from fdgcl.evaluation.logistic import Labelled, check_steps, class_offsets, fit_paths
+from fdgcl.evaluation.logistic import Labelled, class_offsets
 from fdgcl.evaluation.normalization import NORMALIZATIONS, Normalized
+from fdgcl.evaluation.paths import fit_paths
 from fdgcl.evaluation.rows import DenseRows, Rows, SparseRows
 
 _BATCH_ENTRIES = 2**26  # what one batch may hold: 256 MiB of float32
-_VECTORS = 24  # vectors of the weights' size that a fit holds
+_VECTORS = 16  # vectors of the weights' size that a fit holds
 _LARGEST_BASIS = 1024
 
 
@@ -59,11 +61,13 @@ def choose_probes(
         options: What may be chosen.
     """
     num_classes = int(visible.max()) + 1
+    views = {
+        name: NORMALIZATIONS[name](z, options.device) for name in options.normalizations
+    }
     cells = [
         _Cell(view, name, split, visible[split], *map(np.flatnonzero, masks))
-        for name in options.normalizations
-        for view in [NORMALIZATIONS[name](z, options.device)]
         for split, masks in enumerate(zip(train, val, strict=True))
+        for name, view in views.items()
     ]
     work = _Work(len(cells) * options.max_steps, options.progress)
     best: dict[int, Choice] = {}
@@ -99,17 +103,25 @@ class _Cell:
     def columns(self) -> int:
         return 1 + (len(self.train) if self.is_reduced else self.view.dim)
 
+    def entries(self, outputs: int) -> int:
+        """Estimate how many numbers a fit with so many outputs holds."""
+        rows = len(self.train) + len(self.val)
+        stored = self.columns * rows if self.is_reduced or self.view.is_dense else 0
+        return stored + _VECTORS * self.columns * outputs + 8 * rows * outputs
+
 
 def _batches(cells: Sequence[_Cell], outputs: int) -> Iterator[list[_Cell]]:
+    """Gather whole splits, as many as fit; all cells of a batch alike in storage."""
     batch: list[_Cell] = []
     held = 0
-    for cell in cells:
-        rows = len(cell.train) + len(cell.val)
-        need = cell.columns * (rows + _VECTORS * outputs) + 8 * rows * outputs
-        if batch and held + need > _BATCH_ENTRIES:
+    for _, group in groupby(cells, key=lambda cell: cell.split):
+        split = list(group)
+        need = sum(cell.entries(outputs) for cell in split)
+        full = held + need > _BATCH_ENTRIES
+        if batch and (full or batch[0].is_reduced != split[0].is_reduced):
             yield batch
             batch, held = [], 0
-        batch.append(cell)
+        batch += split
         held += need
     yield batch
 
@@ -139,9 +151,10 @@ def _fit(
     fit = fit_paths(
         train,
         val,
+        torch.tensor([cell.split for cell in cells], device=options.device),
         decays,
         num_classes,
-        checks=check_steps(options.max_steps),
+        max_steps=options.max_steps,
         tick=lambda steps: work.add(steps * len(cells)),
     )
     offsets = class_offsets(train.labels, num_classes)
@@ -193,7 +206,7 @@ def _rows(
     if any(basis is None for basis in bases) and not cells[0].view.is_dense:
         pairs = [c.view.sparse_rows(i) for c, i in zip(cells, indices, strict=True)]
         return SparseRows(pairs)
-    return DenseRows(
+    return DenseRows.stack(
         [
             rows if basis is None else rows @ basis
             for cell, index, basis in zip(cells, indices, bases, strict=True)

@@ -109,7 +109,7 @@ def diffuse_features(
     block = polynomial.column_block(columns)
     for start in range(0, columns, block):
         part = by_column[:, start : start + block]
-        dense = part.toarray() if isinstance(features, csr_array) else np.array(part)
+        dense = np.array(part) if isinstance(part, np.ndarray) else part.toarray()
         tensor = torch.from_numpy(dense).to(device=device, dtype=dtype)
         for view, value in zip(views, polynomial.apply(tensor), strict=True):
             view[:, start : start + block] = value

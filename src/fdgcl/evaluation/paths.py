@@ -1,0 +1,136 @@
+"""Which step of which path: early stopping by validation, for many paths at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from fdgcl.evaluation.logistic import (
+    Labelled,
+    Path,
+    class_offsets,
+    class_scores,
+    cross_entropy,
+)
+
+_TOLERANCE = 1e-5
+_TRIAL = 25  # steps before a path may be given up
+_MARGIN = 2.0  # standard errors of the accuracy
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The chosen step of every path: sets x decays."""
+
+    weights: Tensor  # (sets, decays, columns, classes)
+    correct: Tensor  # validation nodes that are right
+    loss: Tensor  # validation loss
+    step: Tensor
+
+
+def fit_paths(
+    train: Labelled,
+    validation: Labelled,
+    groups: Tensor,
+    decays: Tensor,
+    num_classes: int,
+    *,
+    max_steps: int,
+    tick: Callable[[int], None] | None = None,
+) -> Fit:
+    """Fit every set of the batch with every weight decay; choose each path's step.
+
+    A path keeps its step with the best validation accuracy; of equal ones that with
+    the lower validation loss, then the earlier. After a trial it is given up when it
+    has not improved for as long as it took to its best step, or when its validation
+    accuracy lies two standard errors below the best of its group.
+
+    Args:
+        train: What is fitted.
+        validation: What chooses the step.
+        groups: The group of each set, (sets,): sets that compete with one another.
+        decays: The weight decays, (decays,).
+        num_classes: One more than the largest class code.
+        max_steps: Where the longest path ends.
+        tick: Called with the number of steps made since the last call.
+    """
+    offsets = class_offsets(train.labels, num_classes)[:, None, None].to(decays.dtype)
+    path = Path(train, decays, offsets)
+    sizes = (validation.labels >= 0).sum(1)
+    sets, kinds = _all(len(groups), groups), _all(len(decays), groups)
+    best = _look(path, validation, 0)
+    for before, after in pairwise([0, *check_steps(max_steps)]):
+        for _ in range(after - before):
+            path.advance(_TOLERANCE)
+        _update(best, _look(path, validation, after), sets, kinds)
+        path.active &= ~_hopeless(best, sizes, groups, after)[sets][:, kinds, None]
+        if tick is not None:
+            tick(after - before)
+        alive = path.active.squeeze(-1)
+        if not bool(alive.any()):
+            if tick is not None:
+                tick(max_steps - after)
+            break
+        if not bool(alive.any(1).all() & alive.any(0).all()):
+            inner, outer = _where(alive.any(1)), _where(alive.any(0))
+            path.keep(inner, outer)
+            validation = validation.keep(inner)
+            sets, kinds = sets[inner], kinds[outer]
+    return best
+
+
+def check_steps(max_steps: int) -> list[int]:
+    """Return the steps after which validation is looked at: 1, 2, 3, ... sparser."""
+    steps = [1]
+    while steps[-1] < max_steps:
+        steps.append(min(max_steps, max(steps[-1] + 1, steps[-1] * 5 // 4)))
+    return steps
+
+
+def _look(path: Path, validation: Labelled, step: int) -> Fit:
+    scores = class_scores(validation.rows, path.weights, path.classes) + path.offsets
+    shares = validation.shares.to(scores.dtype)
+    right = scores.argmax(-1) == validation.labels[:, :, None]
+    loss = cross_entropy(scores, validation.labels.clamp_min(0), shares).squeeze(-1)
+    return Fit(
+        weights=path.weights.reshape(*loss.shape, -1, path.classes).clone(),
+        correct=right.sum(1),
+        loss=loss,
+        step=torch.full_like(loss, step, dtype=torch.int64),
+    )
+
+
+def _update(best: Fit, new: Fit, sets: Tensor, kinds: Tensor) -> None:
+    """Write into `best` where the step just looked at is better."""
+    at = (sets[:, None], kinds)
+    tie = (new.correct == best.correct[at]) & (new.loss < best.loss[at])
+    inner, outer = (tie | (new.correct > best.correct[at])).nonzero(as_tuple=True)
+    to = (sets[inner], kinds[outer])
+    best.weights[to] = new.weights[inner, outer]
+    best.correct[to] = new.correct[inner, outer]
+    best.loss[to] = new.loss[inner, outer]
+    best.step[to] = new.step[inner, outer]
+
+
+def _hopeless(best: Fit, sizes: Tensor, groups: Tensor, step: int) -> Tensor:
+    """Say which paths are given up, (sets, decays)."""
+    if step < _TRIAL:
+        return torch.zeros_like(best.correct, dtype=torch.bool)
+    accuracy = best.correct / sizes[:, None]
+    peers = groups[:, None] == groups
+    leader = torch.where(peers, accuracy.amax(1), 0.0).amax(1)[:, None]
+    error = (leader * (1 - leader) / sizes[:, None]).sqrt()
+    stale = step > 2 * best.step + _TRIAL
+    return stale | (accuracy < leader - _MARGIN * error)
+
+
+def _all(count: int, like: Tensor) -> Tensor:
+    return torch.arange(count, device=like.device)
+
+
+def _where(mask: Tensor) -> Tensor:
+    return mask.nonzero().squeeze(1)

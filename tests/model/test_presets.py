@@ -1,0 +1,61 @@
+"""The shipped settings: they load, and they are the paper's where the paper speaks."""
+
+from __future__ import annotations
+
+import pytest
+
+from fdgcl import FDGCL
+from fdgcl._checks import InputError
+from fdgcl.model import PRESETS
+
+# time, step, dim, lr, weight decay, epochs, orders, beta, eta: the paper's table
+PAPER = {
+    "cora": (20, 1, 256, 0.01, 5e-4, 30, 0.01, 1, 0.55, 0.15),
+    "citeseer": (6, 0.4, 2048, 0.015, 5e-4, 15, 0.08, 1, 0.55, 0.15),
+    "pubmed": (3, 0.5, 4096, 0.02, 5e-4, 1, 0.75, 1, 0.85, 0.2),
+    "computers": (3, 0.5, 2048, 0.005, 5e-4, 1, 0.94, 1, 0.96, 0.15),
+    "photo": (3, 0.5, 4096, 0.005, 5e-4, 1, 0.9, 1, 0.9, 0.04),
+    "ogbn-arxiv": (30, 3, 256, 0.01, 5e-4, 55, 0.01, 1, 0.55, 0.2),
+    "squirrel": (40, 5, 4096, 0.01, 5e-4, 20, 0.9, 1, 0.6, 0.01),
+    "chameleon": (30, 5, 4096, 0.01, 5e-4, 20, 0.9, 1, 0.9, 0.05),
+    "crocodile": (20, 2, 2048, 0.01, 5e-4, 20, 0.1, 1, 0.55, 0.01),
+    "actor": (1.5, 0.15, 2048, 0.01, 5e-4, 5, 0.01, 1, 0.55, 0.01),
+    "wisconsin": (20, 2, 2048, 0.01, 5e-4, 30, 0.01, 1, 0.6, 0.1),
+    "cornell": (20, 2, 2048, 0.01, 5e-4, 30, 0.01, 1, 0.7, 0.2),
+    "texas": (30, 10, 2048, 0.01, 5e-4, 30, 0.01, 1, 0.6, 0.01),
+    "roman-empire": (2, 1.5, 4096, 0.01, 5e-4, 2, 0.001, 1, 0.5, 0.05),
+    "arxiv-year": (2, 1, 512, 0.01, 5e-4, 2, 0.99, 1, 0.15, 0.01),
+}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_is_valid(name: str) -> None:
+    FDGCL.preset(name).check()
+
+
+def test_the_papers_fifteen_are_there() -> None:
+    assert set(PRESETS) == {*PAPER, "cora-bundled"}
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_presets_follow_the_papers_table(name: str) -> None:
+    found = FDGCL.preset(name)
+    values = (
+        found.time,
+        found.step,
+        found.dim,
+        found.lr,
+        found.weight_decay,
+        found.epochs,
+        *found.orders,
+        found.beta,
+        found.eta,
+    )
+    assert values == PAPER[name]
+    assert found.solver == "predictor"
+
+
+def test_overrides_and_unknown_names() -> None:
+    assert FDGCL.preset("texas", dim=8).dim == 8
+    with pytest.raises(InputError, match=r'unknown preset.*did you mean "texas"'):
+        FDGCL.preset("texsa")
