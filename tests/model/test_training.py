@@ -84,7 +84,8 @@ def test_effective_rank_of_known_matrices() -> None:
 
 def test_a_collapse_is_named_once_and_with_advice(graph: Graph) -> None:
     shifted = graph.with_features(np.array(graph.features) + 6)
-    model = FDGCL(**{**QUICK, "epochs": 60}, standardize=False, init_scale=1.0)
+    papers = {"standardize": False, "activation": "relu", "init_scale": 1.0}
+    model = FDGCL(**{**QUICK, "epochs": 60}, **papers)
     with pytest.warns(TrainingWarning, match="collapsed.*standardize=True") as caught:
         model.fit(shifted)
     assert len([w for w in caught if "collapsed" in str(w.message)]) == 1

@@ -14,7 +14,7 @@ from fdgcl.cli.job import Job, build_model
 from fdgcl.cli.options import GIVEN, RUN, option
 from fdgcl.cli.runs import check_output, check_run
 from fdgcl.cli.settings import given_settings, with_settings
-from fdgcl.cli.source import Reading, find_source, refuse_files
+from fdgcl.cli.source import Reading, find_source, need_labels, refuse_files
 from fdgcl.cli.talk import Talk
 
 
@@ -106,6 +106,8 @@ def embed(
     )
     reading.check()
     refuse_files(source, reading)
+    if evaluate:
+        need_labels(source, reading)
     check_count("--seeds", seeds)
     if not dry_run:
         check_run(run, resume=resume)

@@ -49,6 +49,7 @@ def diffuse(
     """
     for order in orders:
         check_order(order)
+    _check_features(x, dynamics.operator.num_nodes)
     linear = isinstance(dynamics, FixedLinearDynamics)
     if schedule.scheme.needs_linear and not (linear and method != "stepped"):
         message = (
@@ -64,6 +65,15 @@ def diffuse(
         polynomial = PolynomialFilter.of(dynamics, schedule, orders)
         return polynomial.apply(x, progress=progress)
     return [diffuse_stepped(dynamics, x, order, schedule) for order in orders]
+
+
+def _check_features(x: Tensor, nodes: int) -> None:
+    if x.ndim != 2 or len(x) != nodes or not x.is_floating_point():
+        message = (
+            f"x must be a matrix of floating-point numbers with one row for each of "
+            f"the {nodes:,} nodes, got {x.dtype} of shape {tuple(x.shape)}"
+        )
+        raise InputError(message)
 
 
 __all__ = [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from fdgcl._checks import InputError, choose
+
 Strategy = Literal["precompute", "in-loop"]
 
 # Dense products run this many times more operations a second than sparse ones; the
@@ -98,6 +100,10 @@ def make_plan(
         strategy: `auto`, or the one to take whatever it costs.
         can_precompute: False where the dynamics has trained parameters.
     """
+    choose("strategy", strategy, dict.fromkeys(("auto", "precompute", "in-loop")))
+    if strategy == "precompute" and not can_precompute:
+        message = "strategy 'precompute' needs a dynamics that training does not change"
+        raise InputError(message)
     costs = {"precompute": _precompute_cost(load), "in-loop": _in_loop_cost(load)}
     chosen: Strategy
     if strategy in ("precompute", "in-loop"):
@@ -112,7 +118,7 @@ def make_plan(
         other = max(costs.values()) / max(min(costs.values()), 1.0)
         reason = f"the other way would cost about {other:.1f} times as much"
     precompute = chosen == "precompute"
-    passes = 1 if precompute else 2 * load.orders * load.epochs
+    passes = 1 if precompute else _rounds(load)
     columns = load.features if precompute else load.dim
     return Plan(
         strategy=chosen,
@@ -129,10 +135,14 @@ def _is_dense(load: Workload) -> bool:
     return load.nonzeros >= load.nodes * load.features
 
 
+def _rounds(load: Workload) -> int:
+    """Forward and backward for each order and epoch, and one last forward."""
+    return (2 * load.epochs + 1) * load.orders
+
+
 def _dense_flops(load: Workload) -> float:
-    """Forward and backward of X W for each order and epoch, and one last forward."""
-    rounds = 2 * load.epochs + 1
-    return 2.0 * rounds * load.orders * load.nodes * load.features * load.dim
+    """The products X W of every round."""
+    return 2.0 * _rounds(load) * load.nodes * load.features * load.dim
 
 
 def _pass_cost(load: Workload, columns: float, orders: int) -> float:
@@ -146,7 +156,7 @@ def _precompute_cost(load: Workload) -> float:
 
 
 def _in_loop_cost(load: Workload) -> float:
-    rounds = (2 * load.epochs + 1) * load.orders
+    rounds = _rounds(load)
     if _is_dense(load):
         encode = _dense_flops(load)
     else:

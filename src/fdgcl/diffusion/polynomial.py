@@ -129,7 +129,7 @@ class _Filter(torch.autograd.Function):
         return polynomial.apply(x)[0]
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return ctx.polynomial.transposed.apply(gradient.contiguous())[0], None
 
 

@@ -32,8 +32,8 @@ class Schedule:
     memory: int | None = None
 
     def __post_init__(self) -> None:
-        check_positive("time", self.time)
-        check_positive("step", self.step)
+        self._set("time", check_positive("time", self.time))
+        self._set("step", check_positive("step", self.step))
         if self.step > self.time * (1 + 1e-9):
             message = (
                 f"step must not exceed time, got step {self.step:g} and "
@@ -42,7 +42,7 @@ class Schedule:
             raise InputError(message)
         choose("solver", self.solver, SOLVERS)
         if self.memory is not None:
-            check_count("memory", self.memory)
+            self._set("memory", check_count("memory", self.memory))
         if self.segments and self.steps % self.segments:
             divisors = [m for m in range(1, self.steps + 1) if self.steps % m == 0]
             message = (
@@ -50,6 +50,9 @@ class Schedule:
                 f"allowed: none, end, every-step or one of {divisors}"
             )
             raise InputError(message)
+
+    def _set(self, name: str, value: float) -> None:
+        object.__setattr__(self, name, value)
 
     @property
     def steps(self) -> int:

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from torch import Tensor
 
 from fdgcl.diffusion.dynamics import FixedLinearDynamics
 from fdgcl.diffusion.schedule import Schedule
@@ -29,9 +31,10 @@ class OrderStability:
         order: The order.
         load: `h^order * |f(lambda_max)|`, to be compared with the limit.
         limit: The scheme's stability limit; None where it has none.
-        largest_stable_step: The largest stable h; None where every h is stable.
+        largest_stable_step: The largest h that is surely stable; None where every h
+            is, or is but for numbers beyond floating point.
         peak_gain: Largest |response| over the spectrum, relative to that at 0.
-        peak_frequency: Where it is.
+        peak_frequency: Where it is (its absolute value, if complex).
         gain_at_top: |response| at lambda_max, relative to that at 0.
     """
 
@@ -84,7 +87,11 @@ class StabilityReport:
 def stability_report(
     dynamics: FixedLinearDynamics, schedule: Schedule, orders: Sequence[float]
 ) -> StabilityReport:
-    """Compare the schedule with the scheme's stable region on the graph's spectrum."""
+    """Compare the schedule with the scheme's stable region on the graph's spectrum.
+
+    The spectrum of a directed graph is complex: the disc over [0, lambda_max] stands
+    for it. Every scheme whose limit is z is stable on the disc over [0, z].
+    """
     lambda_max = dynamics.operator.lambda_max
     entries = tuple(_of_order(dynamics, schedule, order) for order in orders)
     return StabilityReport(lambda_max, schedule.step, entries)
@@ -93,7 +100,7 @@ def stability_report(
 def _of_order(
     dynamics: FixedLinearDynamics, schedule: Schedule, order: float
 ) -> OrderStability:
-    grid = torch.linspace(0, dynamics.operator.lambda_max, GRID, dtype=torch.float64)
+    grid = _frequencies(dynamics, schedule)
     gains = frequency_response(dynamics, schedule, order, grid).abs()
     gains = gains / gains[0].clamp_min(torch.finfo(torch.float64).tiny)
     strongest = float(dynamics.symbol(grid).abs().max())
@@ -101,7 +108,7 @@ def _of_order(
     limit = step = None
     if isinstance(scheme, SteppingScheme):
         limit = scheme.stability_limit(order)
-        step = (limit / strongest) ** (1 / order) if strongest > 0 else None
+        step = _largest_step(limit, strongest, order)
     peak = int(gains.argmax())
     return OrderStability(
         order=order,
@@ -109,9 +116,30 @@ def _of_order(
         limit=limit,
         largest_stable_step=step,
         peak_gain=float(gains[peak]),
-        peak_frequency=float(grid[peak]),
+        peak_frequency=float(grid[peak].abs()),
         gain_at_top=float(gains[-1]),
     )
+
+
+def _frequencies(dynamics: FixedLinearDynamics, schedule: Schedule) -> Tensor:
+    """From 0 to lambda_max: along the interval, or around the disc (half of it)."""
+    operator = dynamics.operator
+    # The exact solution mixes walks with non-negative weights: on the whole disc
+    # nothing exceeds its value at 0, and the interval tells all.
+    if operator.has_real_spectrum or schedule.scheme.needs_linear:
+        return torch.linspace(0, operator.lambda_max, GRID, dtype=torch.float64)
+    angles = np.linspace(0, np.pi, GRID)
+    return torch.from_numpy(operator.lambda_max / 2 * (1 - np.exp(1j * angles)))
+
+
+def _largest_step(limit: float, strongest: float, order: float) -> float | None:
+    """Solve `h^order * strongest = limit`; small orders can put h beyond any float."""
+    if strongest == 0:
+        return None
+    try:
+        return float((limit / strongest) ** (1 / order))
+    except OverflowError:
+        return None
 
 
 def _sentence(entry: OrderStability, step: float) -> str:

@@ -8,12 +8,10 @@ transpose, however many lengths it tries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
-from fdgcl.evaluation.rows import Rows
+from fdgcl.evaluation.rows import Batch
 
 _MEMORY = 5  # pairs that L-BFGS keeps
 _HALVINGS = 20
@@ -21,38 +19,28 @@ _ARMIJO = 1e-4
 _ABSENT = -1e3  # score of a class without training nodes: its probability is 0
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """A batch of row sets with class codes, (batch, rows), -1 in padded rows."""
-
-    rows: Rows
-    labels: Tensor
-
-    @property
-    def shares(self) -> Tensor:
-        """What each row weighs in the mean over its set."""
-        real = self.labels >= 0
-        return real / real.sum(1, keepdim=True)
-
-    def keep(self, sets: Tensor) -> Labelled:
-        """Return some of the sets only."""
-        return Labelled(self.rows.keep(sets), self.labels[sets])
-
-
 class Path:
     """L-BFGS for all problems at once.
 
-    Weights and all that is shaped like them are (batch, decays, columns * classes);
-    scores are (batch, rows, decays, classes); numbers are (batch, decays, 1).
+    Weights and all that is shaped like them are (sets, decays, columns * classes);
+    scores are (sets, rows, decays, classes); numbers are (sets, decays, 1).
+
+    Args:
+        batch: The rows, for a set of classifiers: one per set of labels.
+        labels: Class codes, (sets, rows), -1 for rows that are not fitted.
+        decays: The weight decays, (decays,).
+        num_classes: One more than the largest class code.
     """
 
-    def __init__(self, train: Labelled, decays: Tensor, offsets: Tensor) -> None:
-        self.train, self.offsets = train, offsets
-        self.shares = train.shares.to(decays.dtype)
-        self.targets = train.labels.clamp_min(0)
+    def __init__(
+        self, batch: Batch, labels: Tensor, decays: Tensor, num_classes: int
+    ) -> None:
+        self.batch = batch
+        self.offsets = class_offsets(labels, num_classes).to(decays.dtype)
+        self.shares = shares(labels, decays.dtype)
+        self.targets = labels.clamp_min(0)
         self.decays = decays[:, None]
-        batch, rows = train.labels.shape
-        self.scores = decays.new_zeros(batch, rows, len(decays), offsets.shape[-1])
+        self.scores = decays.new_zeros(*labels.shape, len(decays), num_classes)
         self.gradient = self._data_gradient()
         self.weights = torch.zeros_like(self.gradient)
         self.loss = self._data_loss(self.scores)
@@ -73,7 +61,7 @@ class Path:
         self.active = self.active & (_dot(self.gradient, self.gradient) > tolerance**2)
         direction = self._direction()
         slope = _dot(direction, self.gradient)
-        change = class_scores(self.train.rows, direction, self.classes)
+        change = self._scores(direction)
         length = self._search(direction, change, slope)
         self.active = self.active & (length > 0)
         move = direction.mul_(length)
@@ -85,18 +73,22 @@ class Path:
         self._slopes(self.gradient).add_(self.decays * slopes)
         self._remember(move, self.gradient - before)
 
-    def keep(self, sets: Tensor, decays: Tensor) -> None:
+    def keep(self, classifiers: Tensor, decays: Tensor) -> None:
         """Go on with some of the problems only."""
-        self.train = self.train.keep(sets)
-        self.offsets, self.shares = self.offsets[sets], self.shares[sets]
-        self.targets, self.decays = self.targets[sets], self.decays[decays]
-        self.scores = self.scores[sets][:, :, decays]
-        self.weights = self.weights[sets][:, decays]
-        self.gradient = self.gradient[sets][:, decays]
-        self.loss = self.loss[sets][:, decays]
-        self.active = self.active[sets][:, decays]
+        self.batch = self.batch.keep(classifiers)
+        self.offsets, self.shares = self.offsets[classifiers], self.shares[classifiers]
+        self.targets, self.decays = self.targets[classifiers], self.decays[decays]
+        self.scores = self.scores[classifiers][:, :, decays]
+        self.weights = self.weights[classifiers][:, decays]
+        self.gradient = self.gradient[classifiers][:, decays]
+        self.loss = self.loss[classifiers][:, decays]
+        self.active = self.active[classifiers][:, decays]
         self.pairs = [
-            (move[sets][:, decays], turn[sets][:, decays], inverse[sets][:, decays])
+            (
+                move[classifiers][:, decays],
+                turn[classifiers][:, decays],
+                inverse[classifiers][:, decays],
+            )
             for move, turn, inverse in self.pairs
         ]
 
@@ -150,6 +142,12 @@ class Path:
         self.pairs.append((move, turn, inverse))
         del self.pairs[:-_MEMORY]
 
+    def _scores(self, weights: Tensor) -> Tensor:
+        sets, decays, _ = weights.shape
+        by_column = weights.view(sets, decays, -1, self.classes).transpose(1, 2)
+        scores = self.batch.times(by_column.flatten(2))
+        return scores.view(*scores.shape[:2], decays, self.classes)
+
     def _data_loss(self, scores: Tensor) -> Tensor:
         return cross_entropy(scores + self.offsets, self.targets, self.shares)
 
@@ -159,24 +157,22 @@ class Path:
         minus = residual.new_full((), -1.0).expand(index.shape)
         residual.scatter_add_(-1, index, minus)
         residual *= self.shares[:, :, None, None]
-        flat = self.train.rows.transposed_times(residual.flatten(2))
+        flat = self.batch.transposed_times(residual.flatten(2))
         parts = flat.reshape(*flat.shape[:2], *residual.shape[2:])
         return parts.transpose(1, 2).flatten(2)
+
+
+def shares(labels: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return what each row weighs in the mean over its set: 0 where the label is -1."""
+    real = labels >= 0
+    return real.to(dtype) / real.sum(1, keepdim=True)
 
 
 def class_offsets(labels: Tensor, num_classes: int) -> Tensor:
     """Return 0 for classes that occur in a set, a very low score for the others."""
     classes = torch.arange(num_classes, device=labels.device)
-    present = (labels[:, :, None] == classes).any(1)
-    return torch.where(present, 0.0, _ABSENT)
-
-
-def class_scores(rows: Rows, weights: Tensor, classes: int) -> Tensor:
-    """Return (batch, rows, decays, classes) scores, without the classes' offsets."""
-    batch, decays, _ = weights.shape
-    by_column = weights.view(batch, decays, -1, classes).transpose(1, 2)
-    scores = rows.times(by_column.flatten(2))
-    return scores.view(*scores.shape[:2], decays, classes)
+    present = torch.stack([(labels == one).any(1) for one in classes], dim=1)
+    return torch.where(present, 0.0, _ABSENT)[:, None, None]
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:

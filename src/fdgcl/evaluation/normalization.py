@@ -17,6 +17,7 @@ from scipy import sparse
 from torch import Tensor
 
 from fdgcl.evaluation.inputs import Ints, Matrix
+from fdgcl.evaluation.rows import DenseRows, Rows, SparseRows
 
 _CHUNK_ENTRIES = 2**24
 
@@ -31,11 +32,6 @@ class Normalized:
     column_scales: Tensor
 
     @property
-    def is_dense(self) -> bool:
-        """Whether the embedding is a dense tensor."""
-        return isinstance(self.matrix, Tensor)
-
-    @property
     def dim(self) -> int:
         """Number of columns."""
         return int(self.matrix.shape[1])
@@ -47,13 +43,13 @@ class Normalized:
             rows = torch.from_numpy(rows.toarray()).to(self.means.device)
         return (rows - self.means) * self.column_scales
 
-    def sparse_rows(self, index: Ints) -> tuple[sparse.csr_array, Tensor]:
-        """Return some rows as a sparse matrix and the dense row to subtract."""
-        rows = self._scaled(index)
-        assert not isinstance(rows, Tensor)
-        scales = self.column_scales.cpu().numpy()
-        scaled = sparse.csr_array(rows @ sparse.diags_array(scales))
-        return scaled, self.means * self.column_scales
+    def rows(self, index: Ints) -> Rows:
+        """Return some rows, kept sparse if the embedding is."""
+        if isinstance(self.matrix, Tensor):
+            return DenseRows(self.dense_rows(index))
+        scales = sparse.diags_array(self.column_scales.cpu().numpy())
+        shift = self.means * self.column_scales
+        return SparseRows(sparse.csr_array(self._scaled(index) @ scales), shift)
 
     def scores(self, weights: Tensor) -> Tensor:
         """Multiply all rows by (dim, k) weights."""

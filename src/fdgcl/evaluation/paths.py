@@ -9,13 +9,8 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from fdgcl.evaluation.logistic import (
-    Labelled,
-    Path,
-    class_offsets,
-    class_scores,
-    cross_entropy,
-)
+from fdgcl.evaluation.logistic import Path, cross_entropy, shares
+from fdgcl.evaluation.rows import Batch
 
 _TOLERANCE = 1e-5
 _TRIAL = 25  # steps before a path may be given up
@@ -33,8 +28,9 @@ class Fit:
 
 
 def fit_paths(
-    train: Labelled,
-    validation: Labelled,
+    batch: Batch,
+    train: Tensor,
+    validation: Tensor,
     groups: Tensor,
     decays: Tensor,
     num_classes: int,
@@ -42,7 +38,7 @@ def fit_paths(
     max_steps: int,
     tick: Callable[[int], None] | None = None,
 ) -> Fit:
-    """Fit every set of the batch with every weight decay; choose each path's step.
+    """Fit every set of labels with every weight decay; choose each path's step.
 
     A path keeps its step with the best validation accuracy; of equal ones that with
     the lower validation loss, then the earlier. After a trial it is given up when it
@@ -50,23 +46,23 @@ def fit_paths(
     accuracy lies two standard errors below the best of its group.
 
     Args:
-        train: What is fitted.
-        validation: What chooses the step.
+        batch: The rows, for one classifier per set.
+        train: Class codes to fit, (sets, rows), -1 for all other rows.
+        validation: Class codes that choose the step, likewise.
         groups: The group of each set, (sets,): sets that compete with one another.
         decays: The weight decays, (decays,).
         num_classes: One more than the largest class code.
         max_steps: Where the longest path ends.
         tick: Called with the number of steps made since the last call.
     """
-    offsets = class_offsets(train.labels, num_classes)[:, None, None].to(decays.dtype)
-    path = Path(train, decays, offsets)
-    sizes = (validation.labels >= 0).sum(1)
-    sets, kinds = _all(len(groups), groups), _all(len(decays), groups)
+    path = Path(batch, train, decays, num_classes)
+    sizes = (validation >= 0).sum(1)
+    sets, kinds = _indices(groups), _indices(decays)
     best = _look(path, validation, 0)
     for before, after in pairwise([0, *check_steps(max_steps)]):
         for _ in range(after - before):
             path.advance(_TOLERANCE)
-        _update(best, _look(path, validation, after), sets, kinds)
+        _update(best, _look(path, validation[sets], after), sets, kinds)
         path.active &= ~_hopeless(best, sizes, groups, after)[sets][:, kinds, None]
         if tick is not None:
             tick(after - before)
@@ -78,7 +74,6 @@ def fit_paths(
         if not bool(alive.any(1).all() & alive.any(0).all()):
             inner, outer = _where(alive.any(1)), _where(alive.any(0))
             path.keep(inner, outer)
-            validation = validation.keep(inner)
             sets, kinds = sets[inner], kinds[outer]
     return best
 
@@ -91,11 +86,11 @@ def check_steps(max_steps: int) -> list[int]:
     return steps
 
 
-def _look(path: Path, validation: Labelled, step: int) -> Fit:
-    scores = class_scores(validation.rows, path.weights, path.classes) + path.offsets
-    shares = validation.shares.to(scores.dtype)
-    right = scores.argmax(-1) == validation.labels[:, :, None]
-    loss = cross_entropy(scores, validation.labels.clamp_min(0), shares).squeeze(-1)
+def _look(path: Path, labels: Tensor, step: int) -> Fit:
+    scores = path.scores + path.offsets
+    right = scores.argmax(-1) == labels[:, :, None]
+    weights = shares(labels, scores.dtype)
+    loss = cross_entropy(scores, labels.clamp_min(0), weights).squeeze(-1)
     return Fit(
         weights=path.weights.reshape(*loss.shape, -1, path.classes).clone(),
         correct=right.sum(1),
@@ -128,8 +123,8 @@ def _hopeless(best: Fit, sizes: Tensor, groups: Tensor, step: int) -> Tensor:
     return stale | (accuracy < leader - _MARGIN * error)
 
 
-def _all(count: int, like: Tensor) -> Tensor:
-    return torch.arange(count, device=like.device)
+def _indices(values: Tensor) -> Tensor:
+    return torch.arange(len(values), device=values.device)
 
 
 def _where(mask: Tensor) -> Tensor:

@@ -1,13 +1,12 @@
-"""Sets of rows as linear maps: what a linear classifier multiplies with its weights.
+"""Rows of an embedding as a linear map: what a classifier multiplies its weights with.
 
-A batch holds one set of rows per problem, padded to one shape; its last column is
-constant 1 for the intercept, 0 in padded rows.
+A last column of ones stands for the intercept.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import final
 
 import torch
@@ -16,51 +15,33 @@ from torch import Tensor
 
 
 class Rows(ABC):
-    """A batch of row sets, (batch, rows, columns)."""
+    """A matrix (rows, columns), the intercept's column included."""
 
     @abstractmethod
     def times(self, weights: Tensor) -> Tensor:
-        """Multiply (batch, columns, k) weights: (batch, rows, k) scores."""
+        """Multiply (columns, k) weights: (rows, k) scores."""
 
     @abstractmethod
     def transposed_times(self, scores: Tensor) -> Tensor:
-        """Multiply (batch, rows, k) scores from the left: (batch, columns, k)."""
-
-    @abstractmethod
-    def keep(self, sets: Tensor) -> Rows:
-        """Return some of the sets only, by their indices."""
+        """Multiply (rows, k) scores by the transpose: (columns, k)."""
 
 
 @final
 class DenseRows(Rows):
-    """Dense rows, padded with zeros."""
+    """Rows held as they are."""
 
     def __init__(self, values: Tensor) -> None:
         self.values = values
 
-    @classmethod
-    def stack(cls, parts: Sequence[Tensor]) -> DenseRows:
-        """Pad row sets to one shape and add the column of ones."""
-        rows = max(part.shape[0] for part in parts)
-        columns = max(part.shape[1] for part in parts) + 1
-        values = parts[0].new_zeros(len(parts), rows, columns)
-        for value, part in zip(values, parts, strict=True):
-            value[: part.shape[0], : part.shape[1]] = part
-            value[: part.shape[0], -1] = 1
-        return cls(values)
-
     def times(self, weights: Tensor) -> Tensor:
         """Multiply by weights."""
-        return torch.bmm(self.values, weights)
+        return torch.addmm(weights[-1], self.values, weights[:-1])
 
     def transposed_times(self, scores: Tensor) -> Tensor:
         """Multiply scores by the transpose."""
-        # Twice as fast on a CPU as the transpose of the large factor.
-        return torch.bmm(scores.mT, self.values).mT
-
-    def keep(self, sets: Tensor) -> DenseRows:
-        """Return some of the sets only."""
-        return DenseRows(self.values[sets])
+        # Faster on a CPU than the transpose of the large factor.
+        slopes = (scores.T @ self.values).T
+        return torch.cat([slopes, scores.sum(0, keepdim=True)])
 
 
 @final
@@ -70,35 +51,57 @@ class SparseRows(Rows):
     The products are SciPy's, on the CPU, wherever weights and scores live.
     """
 
-    def __init__(self, parts: Sequence[tuple[sparse.csr_array, Tensor]]) -> None:
-        self.parts = parts
-        self.rows = max(matrix.shape[0] for matrix, _ in parts)
+    def __init__(self, matrix: sparse.csr_array, shift: Tensor) -> None:
+        self.matrix, self.shift = matrix, shift
 
     def times(self, weights: Tensor) -> Tensor:
         """Multiply by weights."""
-        out = weights.new_zeros(len(self.parts), self.rows, weights.shape[2])
-        for values, factor, part in zip(out, weights, self.parts, strict=True):
-            matrix, shift = part
-            slopes, intercept = factor[:-1], factor[-1]
-            product = torch.from_numpy(matrix @ slopes.cpu().numpy())
-            constant = intercept - shift @ slopes
-            values[: len(product)] = product.to(constant.device) + constant
-        return out
+        slopes, intercept = weights[:-1], weights[-1]
+        product = torch.from_numpy(self.matrix @ slopes.cpu().numpy())
+        return product.to(weights.device) + (intercept - self.shift @ slopes)
 
     def transposed_times(self, scores: Tensor) -> Tensor:
         """Multiply scores by the transpose."""
-        columns = self.parts[0][0].shape[1] + 1
-        out = scores.new_empty(len(self.parts), columns, scores.shape[2])
-        for values, factor, (matrix, shift) in zip(
-            out, scores, self.parts, strict=True
-        ):
-            real = factor[: matrix.shape[0]]
-            total = real.sum(0)
-            product = torch.from_numpy(matrix.T @ real.cpu().numpy())
-            values[:-1] = product.to(total.device) - shift[:, None] * total
-            values[-1] = total
-        return out
+        total = scores.sum(0, keepdim=True)
+        product = torch.from_numpy(self.matrix.T @ scores.cpu().numpy())
+        slopes = product.to(scores.device) - self.shift[:, None] * total
+        return torch.cat([slopes, total])
 
-    def keep(self, sets: Tensor) -> SparseRows:
-        """Return some of the sets only."""
-        return SparseRows([self.parts[i] for i in sets.tolist()])
+
+@final
+class Batch:
+    """Several classifiers on each of several views of the same rows.
+
+    Classifiers on one view share its products: one wide product reads the rows once.
+
+    Args:
+        views: The rows under each normalisation, of one shape.
+        counts: How many classifiers each view has; those of the first come first.
+    """
+
+    def __init__(self, views: Sequence[Rows], counts: list[int]) -> None:
+        self.views, self.counts = views, counts
+
+    def times(self, weights: Tensor) -> Tensor:
+        """Multiply (classifiers, columns, k): (classifiers, rows, k)."""
+        return self._apply(weights, [view.times for view in self.views])
+
+    def transposed_times(self, scores: Tensor) -> Tensor:
+        """Multiply (classifiers, rows, k): (classifiers, columns, k)."""
+        return self._apply(scores, [view.transposed_times for view in self.views])
+
+    def keep(self, classifiers: Tensor) -> Batch:
+        """Return some of the classifiers only, by their ascending indices."""
+        owners = torch.repeat_interleave(torch.tensor(self.counts))
+        counts = owners[classifiers.cpu()].bincount(minlength=len(self.views)).tolist()
+        kept = [i for i, count in enumerate(counts) if count]
+        return Batch([self.views[i] for i in kept], [counts[i] for i in kept])
+
+    def _apply(
+        self, factors: Tensor, products: Sequence[Callable[[Tensor], Tensor]]
+    ) -> Tensor:
+        parts = []
+        for product, part in zip(products, factors.split(self.counts), strict=True):
+            wide = product(part.transpose(0, 1).flatten(1))
+            parts.append(wide.view(-1, *part.shape[::2]).transpose(0, 1))
+        return torch.cat(parts)

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from fdgcl.evaluation.inputs import Bools, Ints, Matrix
-from fdgcl.evaluation.logistic import Labelled, class_offsets
+from fdgcl.evaluation.logistic import class_offsets
 from fdgcl.evaluation.normalization import NORMALIZATIONS, Normalized
 from fdgcl.evaluation.paths import fit_paths
-from fdgcl.evaluation.rows import DenseRows, Rows, SparseRows
+from fdgcl.evaluation.rows import Batch, DenseRows, Rows
 
-_BATCH_ENTRIES = 2**26  # what one batch may hold: 256 MiB of float32
-_VECTORS = 16  # vectors of the weights' size that a fit holds
-_LARGEST_BASIS = 1024
+# In numbers, of mostly four bytes: what all views, and one batch of splits, may hold.
+_VIEW_ENTRIES = 2**28
+_BATCH_ENTRIES = 2**26
+_VECTORS = 16  # of the weights' size
+_SCORES = 8  # of the scores' size
+_LARGEST_BASIS = 2048
 
 
 @dataclass(frozen=True)
@@ -60,22 +62,25 @@ def choose_probes(
         val: Validation nodes, (splits, nodes).
         options: What may be chosen.
     """
-    num_classes = int(visible.max()) + 1
-    views = {
-        name: NORMALIZATIONS[name](z, options.device) for name in options.normalizations
-    }
-    cells = [
-        _Cell(view, name, split, visible[split], *map(np.flatnonzero, masks))
-        for split, masks in enumerate(zip(train, val, strict=True))
-        for name, view in views.items()
-    ]
-    work = _Work(len(cells) * options.max_steps, options.progress)
+    rows = np.flatnonzero((train | val).any(axis=0))
+    problem = _Problem(
+        train=np.where(train, visible, -1)[:, rows],
+        val=np.where(val, visible, -1)[:, rows],
+        num_classes=int(visible.max()) + 1,
+        options=options,
+        work=_Work(
+            len(train) * len(options.normalizations) * options.max_steps,
+            options.progress,
+        ),
+    )
     best: dict[int, Choice] = {}
-    for batch in _batches(cells, num_classes * len(options.weight_decays)):
-        for cell, choice in _fit(batch, num_classes, options, work):
-            rival = best.get(cell.split)
-            if rival is None or _rank(choice) > _rank(rival):
-                best[cell.split] = choice
+    for names in _together(options.normalizations, len(rows) * z.shape[1]):
+        views = [_View.of(name, z, rows, options.device) for name in names]
+        for splits in _batches(problem, views):
+            for split, choice in _fit(problem, views, splits):
+                rival = best.get(split)
+                if rival is None or _rank(choice) > _rank(rival):
+                    best[split] = choice
     return [best[split] for split in range(len(train))]
 
 
@@ -83,47 +88,61 @@ def _rank(choice: Choice) -> tuple[int, float]:
     return choice.correct, -choice.loss
 
 
+def _together(names: tuple[str, ...], entries: int) -> list[tuple[str, ...]]:
+    """Compare all normalisations in one run, unless that takes too much memory."""
+    if entries * len(names) <= _VIEW_ENTRIES:
+        return [names]
+    return [(name,) for name in names]
+
+
 @dataclass(frozen=True)
-class _Cell:
-    """One split under one normalisation: a problem for each weight decay."""
+class _View:
+    """The rows that matter under one normalisation, and the way back to all nodes."""
 
-    view: Normalized
-    normalization: str
-    split: int
-    labels: Ints
-    train: Ints
+    name: str
+    normalized: Normalized
+    rows: Rows
+    columns: int
+    basis: Tensor | None
+
+    @classmethod
+    def of(cls, name: str, z: Matrix, rows: Ints, device: torch.device) -> _View:
+        """Normalise; few rows of many dimensions are held in a basis of their span.
+
+        The penalised optimum, and every step from zero, lies in the span of the
+        training rows, so other coordinates change nothing but the time.
+        """
+        normalized = NORMALIZATIONS[name](z, device)
+        if len(rows) <= min(normalized.dim // 2, _LARGEST_BASIS):
+            basis, coordinates = torch.linalg.qr(normalized.dense_rows(rows).T)
+            held = DenseRows(coordinates.T.contiguous())
+            return cls(name, normalized, held, basis.shape[1], basis)
+        return cls(name, normalized, normalized.rows(rows), normalized.dim, None)
+
+    def predict(self, weights: Tensor, offsets: Tensor) -> Ints:
+        """Return the class of every node."""
+        slopes = weights[:-1] if self.basis is None else self.basis @ weights[:-1]
+        scores = self.normalized.scores(slopes) + weights[-1] + offsets
+        predictions: Ints = scores.argmax(1).cpu().numpy()
+        return predictions
+
+
+@dataclass(frozen=True)
+class _Problem:
+    train: Ints  # class codes to fit, (splits, rows), -1 elsewhere
     val: Ints
-
-    @property
-    def is_reduced(self) -> bool:
-        """Whether few enough training rows span far fewer than all dimensions."""
-        return len(self.train) <= min(self.view.dim // 2, _LARGEST_BASIS)
-
-    @property
-    def columns(self) -> int:
-        return 1 + (len(self.train) if self.is_reduced else self.view.dim)
-
-    def entries(self, outputs: int) -> int:
-        """Estimate how many numbers a fit with so many outputs holds."""
-        rows = len(self.train) + len(self.val)
-        stored = self.columns * rows if self.is_reduced or self.view.is_dense else 0
-        return stored + _VECTORS * self.columns * outputs + 8 * rows * outputs
+    num_classes: int
+    options: Options
+    work: _Work
 
 
-def _batches(cells: Sequence[_Cell], outputs: int) -> Iterator[list[_Cell]]:
-    """Gather whole splits, as many as fit; all cells of a batch alike in storage."""
-    batch: list[_Cell] = []
-    held = 0
-    for _, group in groupby(cells, key=lambda cell: cell.split):
-        split = list(group)
-        need = sum(cell.entries(outputs) for cell in split)
-        full = held + need > _BATCH_ENTRIES
-        if batch and (full or batch[0].is_reduced != split[0].is_reduced):
-            yield batch
-            batch, held = [], 0
-        batch += split
-        held += need
-    yield batch
+def _batches(problem: _Problem, views: Sequence[_View]) -> list[Ints]:
+    """Group the splits: as many at once as fit into memory, evenly."""
+    outputs = len(problem.options.weight_decays) * problem.num_classes * len(views)
+    count, rows = problem.train.shape
+    entries = outputs * (_VECTORS * (views[0].columns + 1) + _SCORES * rows)
+    batches = min(count, -(-count * entries // _BATCH_ENTRIES))
+    return np.array_split(np.arange(count), batches)
 
 
 class _Work:
@@ -139,77 +158,36 @@ class _Work:
 
 
 def _fit(
-    cells: Sequence[_Cell], num_classes: int, options: Options, work: _Work
-) -> Iterator[tuple[_Cell, Choice]]:
-    """Fit a batch of cells together; yield the best weight decay of each."""
-    bases = [_basis(cell) for cell in cells]
-    train = _labelled(cells, [cell.train for cell in cells], bases)
-    val = _labelled(cells, [cell.val for cell in cells], bases)
-    decays = torch.tensor(
-        options.weight_decays, dtype=cells[0].view.means.dtype, device=options.device
-    )
+    problem: _Problem, views: Sequence[_View], splits: Ints
+) -> Iterator[tuple[int, Choice]]:
+    """Fit some splits under all views; yield the best of each split and view."""
+    options = problem.options
+    cells = [(view, int(split)) for view in views for split in splits]
+    at = [split for _, split in cells]
+    train = torch.from_numpy(problem.train[at]).to(options.device)
+    decays = torch.tensor(options.weight_decays, device=options.device)
     fit = fit_paths(
+        Batch([view.rows for view in views], [len(splits)] * len(views)),
         train,
-        val,
-        torch.tensor([cell.split for cell in cells], device=options.device),
-        decays,
-        num_classes,
+        torch.from_numpy(problem.val[at]).to(options.device),
+        torch.tensor(at, device=options.device),
+        decays.to(views[0].normalized.means.dtype),
+        problem.num_classes,
         max_steps=options.max_steps,
-        tick=lambda steps: work.add(steps * len(cells)),
+        tick=lambda steps: problem.work.add(steps * len(cells)),
     )
-    offsets = class_offsets(train.labels, num_classes)
-    for i, (cell, basis) in enumerate(zip(cells, bases, strict=True)):
-        ranks = zip(fit.correct[i].tolist(), (-fit.loss[i]).tolist(), strict=True)
-        at = max(enumerate(ranks), key=lambda item: item[1])[0]
-        weights = fit.weights[i, at]
-        slopes, intercept = weights[: cell.columns - 1], weights[-1]
-        slopes = slopes if basis is None else basis @ slopes
-        scores = cell.view.scores(slopes) + intercept + offsets[i]
+    offsets = class_offsets(train, problem.num_classes).squeeze(1)
+    for i, (view, split) in enumerate(cells):
+        ranks = list(zip(fit.correct[i].tolist(), (-fit.loss[i]).tolist(), strict=True))
+        k = max(range(len(ranks)), key=ranks.__getitem__)
         yield (
-            cell,
+            split,
             Choice(
-                correct=int(fit.correct[i, at]),
-                loss=float(fit.loss[i, at]),
-                weight_decay=options.weight_decays[at],
-                normalization=cell.normalization,
-                step=int(fit.step[i, at]),
-                predictions=scores.argmax(1).cpu().numpy(),
+                correct=int(fit.correct[i, k]),
+                loss=float(fit.loss[i, k]),
+                weight_decay=options.weight_decays[k],
+                normalization=view.name,
+                step=int(fit.step[i, k]),
+                predictions=view.predict(fit.weights[i, k], offsets[i]),
             ),
         )
-
-
-def _basis(cell: _Cell) -> Tensor | None:
-    """Return an orthonormal basis of the training rows, where it is worth its cost.
-
-    The penalised optimum, and every L-BFGS step from zero, lies in their span, so
-    working in its coordinates changes nothing but the time.
-    """
-    if not cell.is_reduced:
-        return None
-    basis: Tensor = torch.linalg.qr(cell.view.dense_rows(cell.train).T)[0]
-    return basis
-
-
-def _labelled(
-    cells: Sequence[_Cell], indices: Sequence[Ints], bases: Sequence[Tensor | None]
-) -> Labelled:
-    labels = [
-        torch.from_numpy(c.labels[i]) for c, i in zip(cells, indices, strict=True)
-    ]
-    padded = torch.nn.utils.rnn.pad_sequence(labels, True, padding_value=-1)
-    return Labelled(_rows(cells, indices, bases), padded.to(cells[0].view.means.device))
-
-
-def _rows(
-    cells: Sequence[_Cell], indices: Sequence[Ints], bases: Sequence[Tensor | None]
-) -> Rows:
-    if any(basis is None for basis in bases) and not cells[0].view.is_dense:
-        pairs = [c.view.sparse_rows(i) for c, i in zip(cells, indices, strict=True)]
-        return SparseRows(pairs)
-    return DenseRows.stack(
-        [
-            rows if basis is None else rows @ basis
-            for cell, index, basis in zip(cells, indices, bases, strict=True)
-            for rows in [cell.view.dense_rows(index)]
-        ]
-    )

@@ -53,11 +53,14 @@ class Operator:
 
     @cached_property
     def lambda_max(self) -> float:
-        """A sharp upper bound on the (real part of the) spectrum of L = I - A."""
-        similar = self.similar.matrix
-        symmetric_part = similar if self.has_real_spectrum else similar + similar.T
-        scale = 1.0 if self.has_real_spectrum else 0.5
-        return min(2.0, 1.0 - scale * _smallest_eigenvalue(csr_array(symmetric_part)))
+        """A sharp upper bound on the spectrum of L = I - A.
+
+        On a directed graph the spectrum is complex: it lies in the disc over
+        [0, lambda_max], by Gershgorin's theorem.
+        """
+        if self.has_real_spectrum:
+            return min(2.0, 1.0 - _smallest_eigenvalue(self.similar.matrix))
+        return 2.0 * (1.0 - float(self.matrix.matrix.diagonal().min()))
 
     @cached_property
     def transposed(self) -> Operator:
@@ -95,7 +98,8 @@ def build_operator(
     choose("direction", direction, dict.fromkeys(get_args(Direction)))
     choose("normalization", normalization, dict.fromkeys(get_args(Normalization)))
     check_nonnegative("self_loops", self_loops)
-    weights = csr_array(adjacency, dtype=np.float64)
+    # A copy: a graph's own arrays are read-only, and zeros are removed in place below.
+    weights = csr_array(adjacency, dtype=np.float64, copy=True)
     if direction == "in":
         weights = csr_array(weights.T)
     elif direction == "symmetric":

@@ -19,8 +19,10 @@ class Corrector(SteppingScheme):
     .. math:: y_{k+1} = y_0 + \frac{h^a}{\Gamma(a+2)}
         \Big(F(y^P_{k+1}) + \sum_{j=0}^{k} a_{j,k+1} F(y_j)\Big)
 
-    with the product trapezoidal weights. Order 1 is Heun's method. Reference: Diethelm,
-    Ford and Freed, Detailed error analysis for a fractional Adams method, 2004.
+    with the product trapezoidal weights. Order 1 is Heun's method when F is linear in y
+    alone (otherwise its prediction starts from `y_0`, Heun's from `y_k`). Reference:
+    Diethelm, Ford and Freed, Detailed error analysis for a fractional Adams method,
+    2004.
     """
 
     name = "corrector"

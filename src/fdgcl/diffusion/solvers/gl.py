@@ -28,7 +28,7 @@ class GruenwaldLetnikov(SteppingScheme):
         """See the base class."""
         count = min(k + 1, memory)
         m = np.arange(1, count + 1)
-        past = -np.cumprod((m - 1 - order) / m)
+        past = -np.cumprod((m - 1 - order) / m, dtype=np.float64)
         return Weights(1.0 - float(past.sum()), past[::-1], slope=1.0)
 
     def convergence_order(self, order: float) -> float:  # noqa: ARG002

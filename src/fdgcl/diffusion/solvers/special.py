@@ -29,4 +29,4 @@ def eta_at_negative(x: float) -> float:
         return 0.5
     reflected = -(2.0**-x) * math.pi ** (-x - 1) * math.sin(math.pi * x / 2)
     zeta_at_minus_x = reflected * math.gamma(1 + x) * float(zeta(1 + x))
-    return (1 - 2.0 ** (1 + x)) * zeta_at_minus_x
+    return float((1 - 2.0 ** (1 + x)) * zeta_at_minus_x)

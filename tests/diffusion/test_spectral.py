@@ -1,0 +1,232 @@
+"""The diffusion as a function of frequency."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from fdgcl._checks import InputError
+from fdgcl.diffusion import (
+    DYNAMICS,
+    FixedLinearDynamics,
+    Grand,
+    PolynomialFilter,
+    Schedule,
+    frequency_response,
+)
+from fdgcl.diffusion.mittag_leffler import mittag_leffler
+from fdgcl.diffusion.spectral import chebyshev_coefficients, disc_coefficients
+from fdgcl.graphs.operators import Operator, build_operator
+
+from .cases import (
+    GRAPHS,
+    ORDERS,
+    REFERENCE_SCHEMES,
+    STEPPING,
+    SYMMETRIC_GRAPHS,
+    noise,
+    random_directed,
+    random_symmetric,
+)
+
+RATE = 0.7
+FREQUENCIES = torch.linspace(0, 2, 9, dtype=torch.float64)
+
+
+@pytest.fixture(scope="module")
+def dynamics():
+    return Grand(build_operator(random_symmetric()), RATE)
+
+
+@pytest.mark.parametrize("solver", ["predictor", "l1", "gl"])
+def test_euler_is_a_power(dynamics, solver):
+    schedule = Schedule(3, 0.25, solver)
+    found = frequency_response(dynamics, schedule, 1.0, FREQUENCIES)
+    assert torch.allclose(found, (1 - 0.25 * RATE * FREQUENCIES) ** 12, atol=1e-14)
+
+
+def test_heun_is_a_power(dynamics):
+    schedule = Schedule(3, 0.25, "corrector")
+    z = 0.25 * RATE * FREQUENCIES
+    found = frequency_response(dynamics, schedule, 1.0, FREQUENCIES)
+    assert torch.allclose(found, (1 - z + z**2 / 2) ** 12, atol=1e-14)
+
+
+@pytest.mark.parametrize("solver", STEPPING)
+def test_skip_after_every_step_is_a_recursion(dynamics, solver):
+    schedule = Schedule(3, 0.25, solver, "every-step")
+    once = frequency_response(dynamics, Schedule(0.25, 0.25, solver), 0.6, FREQUENCIES)
+    expected = torch.ones_like(FREQUENCIES)
+    for _ in range(12):
+        expected = once * expected + 1
+    found = frequency_response(dynamics, schedule, 0.6, FREQUENCIES)
+    assert torch.allclose(found, expected, rtol=1e-13)
+    assert float(found[0]) == pytest.approx(13)
+
+
+@pytest.mark.parametrize("solver", STEPPING)
+@pytest.mark.parametrize("order", ORDERS)
+def test_is_the_scheme_on_numbers(dynamics, solver, order):
+    schedule = Schedule(3, 0.5, solver)
+    found = frequency_response(dynamics, schedule, order, FREQUENCIES)
+    for frequency, value in zip(FREQUENCIES.tolist(), found.tolist(), strict=True):
+        steps = REFERENCE_SCHEMES[solver](
+            lambda _, y, m=RATE * frequency: -m * y, 1.0, order, 0.5, 6
+        )
+        assert value == pytest.approx(steps[-1], rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("skip", ["none", "end", "every-step"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_exact_response(dynamics, skip, order):
+    schedule = Schedule(3, 0.5, "exact", skip)
+    segments = {"none": 1, "end": 1, "every-step": 6}[skip]
+    once = mittag_leffler(
+        order, RATE * FREQUENCIES.numpy() * (3 / segments) ** order
+    )
+    expected = np.ones(9)
+    for _ in range(segments):
+        expected = expected * once + (skip != "none")
+    found = frequency_response(dynamics, schedule, order, FREQUENCIES)
+    assert np.allclose(found, expected, rtol=1e-13)
+
+
+def test_responses_at_conjugate_frequencies_are_conjugate(dynamics):
+    frequency = torch.tensor([0.5 + 0.8j, 0.5 - 0.8j], dtype=torch.complex128)
+    found = frequency_response(dynamics, Schedule(3, 0.5), 0.6, frequency)
+    assert found.dtype == torch.complex128
+    assert torch.allclose(found[0], found[1].conj())
+    assert float(found[0].imag.abs()) > 1e-3
+
+
+def test_the_exact_solver_refuses_complex_frequencies(dynamics):
+    frequency = torch.tensor([1 + 1j], dtype=torch.complex128)
+    with pytest.raises(InputError, match="complex frequencies"):
+        frequency_response(dynamics, Schedule(3, 3, "exact"), 0.6, frequency)
+
+
+@pytest.mark.parametrize("order", [0.0, 1.5])
+def test_refuses_other_orders(dynamics, order):
+    with pytest.raises(InputError, match="order must lie in"):
+        frequency_response(dynamics, Schedule(3, 1), order, FREQUENCIES)
+
+
+@pytest.mark.parametrize("graph", SYMMETRIC_GRAPHS)
+@pytest.mark.parametrize("solver", [*STEPPING, "exact"])
+@pytest.mark.parametrize("skip", ["none", 2])
+def test_multiplies_eigenvectors(graph, solver, skip):
+    operator = build_operator(SYMMETRIC_GRAPHS[graph])
+    dynamics, schedule = Grand(operator, RATE), Schedule(4, 0.5, solver, skip)
+    laplacian = np.eye(operator.num_nodes) - operator.matrix.matrix.toarray()
+    values, vectors = np.linalg.eigh(laplacian)
+    vectors = torch.from_numpy(vectors)
+    orders = (0.3, 1.0)
+    filtered = PolynomialFilter.of(dynamics, schedule, orders).apply(vectors)
+    for order, found in zip(orders, filtered, strict=True):
+        response = frequency_response(
+            dynamics, schedule, order, torch.from_numpy(values.clip(0))
+        )
+        assert torch.allclose(found, vectors * response, atol=1e-11)
+
+
+# Coefficients: the interpolating polynomial is the response everywhere.
+
+
+@pytest.mark.parametrize("solver", [*STEPPING, "exact"])
+def test_chebyshev_terms_add_up_to_the_response(dynamics, solver):
+    schedule = Schedule(6, 0.5, solver, "end")
+    orders = (0.2, 0.9)
+    rows = chebyshev_coefficients(dynamics, schedule, orders)
+    top = dynamics.operator.lambda_max
+    grid = np.linspace(0, top, 57)
+    for row, order in zip(rows, orders, strict=True):
+        found = np.polynomial.chebyshev.chebval(2 * grid / top - 1, row)
+        expected = frequency_response(dynamics, schedule, order, torch.tensor(grid))
+        assert np.allclose(found, expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("solver", STEPPING)
+def test_powers_add_up_to_the_response_in_the_disc(solver):
+    dynamics = Grand(build_operator(random_directed(20, 3), direction="out"), RATE)
+    schedule = Schedule(6, 0.5, solver, "end")
+    rng = np.random.default_rng(0)
+    inside = np.sqrt(rng.random(50)) * np.exp(2j * np.pi * rng.random(50))
+    for order in (0.2, 0.9):
+        (row,) = disc_coefficients(dynamics, schedule, (order,))
+        found = np.polynomial.polynomial.polyval(inside, row)
+        expected = frequency_response(
+            dynamics, schedule, order, torch.tensor(1 - inside)
+        )
+        assert np.allclose(found, expected, atol=1e-12)
+
+
+def test_exact_powers_add_up_to_the_response_on_the_axis():
+    dynamics = Grand(build_operator(random_directed(20, 3), direction="out"), RATE)
+    schedule = Schedule(9, 3, "exact", "every-step")
+    grid = np.linspace(-1, 1, 21)
+    rows = disc_coefficients(dynamics, schedule, (0.2, 0.9, 1.0))
+    for row, order in zip(rows, (0.2, 0.9, 1.0), strict=True):
+        found = np.polynomial.polynomial.polyval(grid, row)
+        expected = frequency_response(
+            dynamics, schedule, order, torch.tensor(1 - grid)
+        )
+        assert np.allclose(found, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("time", [1.0, 1e2, 1e4])
+def test_exact_needs_few_terms(dynamics, time):
+    """About as many products as the square root of the time."""
+    found = chebyshev_coefficients(dynamics, Schedule(time, time, "exact"), (1.0,))
+    assert found.shape[1] < 12 + 6 * np.sqrt(time)
+
+
+def test_late_in_time_only_the_constant_signal_is_left(dynamics):
+    """The response is 1 at frequency 0 and nearly 0 at every interpolation node."""
+    found = chebyshev_coefficients(dynamics, Schedule(2e4, 2e4, "exact"), (1.0,))
+    at_zero = np.polynomial.chebyshev.chebval(-1, found[0])
+    assert at_zero == pytest.approx(1, abs=1e-10)
+
+
+# What a fixed linear dynamics must be.
+
+
+@pytest.mark.parametrize("name", DYNAMICS)
+def test_a_dynamics_declares_whether_it_is_linear(name):
+    kind = DYNAMICS[name]
+    assert kind.name == name
+    assert kind.is_fixed_linear == issubclass(kind, FixedLinearDynamics)
+
+
+@pytest.mark.parametrize("name", DYNAMICS)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_the_symbol_is_the_right_hand_side_on_eigenvectors(name, graph, monkeypatch):
+    if not DYNAMICS[name].is_fixed_linear:
+        pytest.skip("no symbol")
+    operator = build_operator(GRAPHS[graph], normalization="row")
+    dynamics = DYNAMICS[name](operator)
+    laplacian = np.eye(operator.num_nodes) - operator.matrix.matrix.toarray()
+    values, vectors = map(torch.from_numpy, np.linalg.eig(laplacian))
+    calls = []
+    apply = Operator.apply
+    monkeypatch.setattr(
+        Operator, "apply", lambda self, x: calls.append(1) or apply(self, x)
+    )
+    slope = dynamics.rhs(0.0, vectors.real.contiguous())
+    assert len(calls) == dynamics.degree
+    expected = (vectors * dynamics.symbol(values)).real
+    assert torch.allclose(slope, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("rate", [0, -1.0, float("nan")])
+def test_grand_refuses_rates_that_do_not_diffuse(rate):
+    with pytest.raises(InputError, match="rate must be"):
+        Grand(build_operator(random_symmetric(5)), rate)
+
+
+def test_grand_is_minus_the_laplacian():
+    operator = build_operator(random_directed(9, 2), direction="in")
+    x = noise(9)
+    matrix = torch.from_numpy(operator.matrix.matrix.toarray())
+    found = Grand(operator, 0.3).rhs(1.0, x)
+    assert torch.allclose(found, -0.3 * (x - matrix @ x), atol=1e-15)

@@ -1,0 +1,76 @@
+"""Whether neighbours tell of each other, measured without labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fdgcl import Graph, block_model
+from fdgcl.graphs.persistence import feature_persistence
+
+
+def measure(classes: int, homophily: float, seed: int = 0) -> tuple[Graph, object]:
+    graph = block_model(
+        1500, classes, homophily=homophily, num_features=32, signal=1.2, seed=seed
+    )
+    return graph, feature_persistence(graph.features, graph.adjacency)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(
+    ("classes", "homophily"),
+    [(2, 0.0), (2, 0.1), (2, 0.8), (2, 1.0), (5, 0.6), (5, 0.9)],
+)
+def test_the_ratio_estimates_what_a_step_keeps(
+    classes: int, homophily: float, seed: int
+) -> None:
+    """In a block model a step keeps h - (1 - h) / (C - 1) of the class signal."""
+    _, found = measure(classes, homophily, seed)
+    kept = homophily - (1 - homophily) / (classes - 1)
+    assert found.is_informative
+    assert found.is_homophilic == (kept > 0)
+    assert found.ratio == pytest.approx(abs(kept), abs=0.12)
+    assert np.sign(found.one_hop) == np.sign(kept)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("classes", "homophily"), [(2, 0.5), (5, 0.2), (5, 0.1)])
+def test_edges_that_ignore_the_classes_are_uninformative(
+    classes: int, homophily: float, seed: int
+) -> None:
+    _, found = measure(classes, homophily, seed)
+    assert not found.is_informative
+
+
+def test_against_a_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Walks of two steps that return are left out; one column, no mixing."""
+    graph = block_model(30, 2, degree=4, num_features=1, seed=3)
+    found = feature_persistence(graph.features, graph.adjacency)
+    a = graph.adjacency.toarray()
+    degree = a.sum(1)
+    n = np.array(
+        [
+            [
+                a[i, j] / np.sqrt(degree[i] * degree[j]) if a[i, j] else 0.0
+                for j in range(30)
+            ]
+            for i in range(30)
+        ]
+    )
+    x = np.array(graph.features)[:, 0].astype(float)
+    x -= x.mean()
+    twice = n @ n
+    np.fill_diagonal(twice, 0)
+    assert found.one_hop == pytest.approx(x @ n @ x / (x @ x))
+    assert found.two_hop == pytest.approx(x @ twice @ x / (x @ x))
+
+
+def test_constant_features_and_sparse_ones() -> None:
+    graph = block_model(200, 2, num_features=5, seed=0)
+    constant = feature_persistence(np.ones((200, 3)), graph.adjacency)
+    assert not constant.is_informative
+    dense = feature_persistence(np.array(graph.features), graph.adjacency)
+    stored = sparse.csr_array(np.array(graph.features))
+    same = feature_persistence(stored, graph.adjacency)
+    assert same.two_hop == pytest.approx(dense.two_hop, rel=1e-5)
