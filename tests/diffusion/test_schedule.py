@@ -35,7 +35,9 @@ def test_steps_are_time_over_step_rounded_up(time, step, steps):
 
 
 def test_steps_of_the_papers_table():
-    found = {name: Schedule(time, step).steps for name, (time, step, _) in PAPER.items()}
+    found = {
+        name: Schedule(time, step).steps for name, (time, step, _) in PAPER.items()
+    }
     assert found == {
         "cora": 20,
         "citeseer": 15,
@@ -99,7 +101,7 @@ def test_numbers_are_kept_as_plain_numbers():
         ({"step": 0}, "step must be positive, got 0"),
         ({"step": -0.5}, "step must be positive, got -0.5"),
         ({"step": 7}, "step must not exceed time, got step 7 and time 6"),
-        ({"solver": "predicter"}, 'unknown solver \'predicter\'; did you mean "pred'),
+        ({"solver": "predicter"}, "unknown solver 'predicter'; did you mean \"pred"),
         ({"skip": "always"}, "unknown skip 'always'"),
         ({"skip": 5}, r"skip=5 does not divide the 12 steps.*\[1, 2, 3, 4, 6, 12\]"),
         ({"skip": 0}, "skip must be a whole number of at least 1, got 0"),

@@ -82,9 +82,7 @@ def test_is_the_scheme_on_numbers(dynamics, solver, order):
 def test_exact_response(dynamics, skip, order):
     schedule = Schedule(3, 0.5, "exact", skip)
     segments = {"none": 1, "end": 1, "every-step": 6}[skip]
-    once = mittag_leffler(
-        order, RATE * FREQUENCIES.numpy() * (3 / segments) ** order
-    )
+    once = mittag_leffler(order, RATE * FREQUENCIES.numpy() * (3 / segments) ** order)
     expected = np.ones(9)
     for _ in range(segments):
         expected = expected * once + (skip != "none")
@@ -168,9 +166,7 @@ def test_exact_powers_add_up_to_the_response_on_the_axis():
     rows = disc_coefficients(dynamics, schedule, (0.2, 0.9, 1.0))
     for row, order in zip(rows, (0.2, 0.9, 1.0), strict=True):
         found = np.polynomial.polynomial.polyval(grid, row)
-        expected = frequency_response(
-            dynamics, schedule, order, torch.tensor(1 - grid)
-        )
+        expected = frequency_response(dynamics, schedule, order, torch.tensor(1 - grid))
         assert np.allclose(found, expected, atol=1e-10)
 
 

@@ -70,9 +70,7 @@ def test_states_kept_never_exceed_the_window(solver):
             return slope
 
         start = torch.ones(3)
-        solve(
-            rhs, start, order=0.5, step=0.1, steps=40, scheme=scheme, memory=memory
-        )
+        solve(rhs, start, order=0.5, step=0.1, steps=40, scheme=scheme, memory=memory)
         return max(counts)
 
     # Beside the history: the initial state, the newest one, a correction's slope.

@@ -25,12 +25,15 @@ def measure(classes: int, homophily: float, seed: int = 0) -> tuple[Graph, objec
 def test_the_ratio_estimates_what_a_step_keeps(
     classes: int, homophily: float, seed: int
 ) -> None:
-    """In a block model a step keeps h - (1 - h) / (C - 1) of the class signal."""
+    """In a block model a step keeps h - (1 - h) / (C - 1) of the class signal.
+
+    One in ten of the second steps returns at degree 10, and is not counted.
+    """
     _, found = measure(classes, homophily, seed)
     kept = homophily - (1 - homophily) / (classes - 1)
     assert found.is_informative
     assert found.is_homophilic == (kept > 0)
-    assert found.ratio == pytest.approx(abs(kept), abs=0.12)
+    assert found.ratio == pytest.approx(0.9 * abs(kept), abs=0.1)
     assert np.sign(found.one_hop) == np.sign(kept)
 
 

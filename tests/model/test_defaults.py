@@ -39,8 +39,10 @@ def test_no_frequency_is_amplified(graph: Graph, self_loops: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("classes", [2, 5])
-@pytest.mark.parametrize("homophily", [0.0, 0.3, 0.5, 0.7, 0.9])
+@pytest.mark.parametrize(
+    ("classes", "homophily"),
+    [(2, 0.0), (2, 0.5), (2, 0.9), (5, 0.1), (5, 0.5), (5, 0.9)],
+)
 def test_never_a_point_below_what_needs_no_training(
     classes: int, homophily: float
 ) -> None:

@@ -6,6 +6,9 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, pstdev
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 
 @dataclass(frozen=True)
 class SplitScores:
@@ -67,3 +70,38 @@ class KNNResult(SplitScores):
     """Scores of the nearest neighbours, and the number of them for each split."""
 
     k: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterResult:
+    """Clusters, and their agreement with the labels in each repetition.
+
+    Attributes:
+        assignments: Cluster of each node, of the tightest repetition.
+        num_clusters: Number of clusters.
+        nmi: Normalised mutual information, one per repetition; empty without labels.
+        ari: Adjusted Rand index, likewise.
+    """
+
+    assignments: npt.NDArray[np.int64]
+    num_clusters: int
+    nmi: tuple[float, ...]
+    ari: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, ready for JSON; the assignments are left out."""
+        return {
+            "num_clusters": self.num_clusters,
+            "nmi_mean": fmean(self.nmi) if self.nmi else None,
+            "ari_mean": fmean(self.ari) if self.ari else None,
+            "nmi": list(self.nmi),
+            "ari": list(self.ari),
+        }
+
+    def __str__(self) -> str:
+        if not self.nmi:
+            return f"{self.num_clusters} clusters"
+        return (
+            f"{self.num_clusters} clusters, NMI {100 * fmean(self.nmi):.1f} %, "
+            f"ARI {100 * fmean(self.ari):.1f} %"
+        )
