@@ -30,8 +30,9 @@ def test_labels_are_matched_by_id(fdgcl: Command, ids: list[str]) -> None:
     result = fdgcl("evaluate", "z.parquet", "--labels", "y.csv", "--json")
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
-    assert told["probe"]["test_mean"] == 1
-    assert told["knn"]["test_mean"] == 1
+    # Four training nodes: now and then all of one class. By row it would be chance.
+    assert told["probe"]["test_mean"] > 0.8
+    assert told["knn"]["test_mean"] > 0.8
     assert told["splits"]["count"] == 10
     assert told["labelled"] == NODES
 

@@ -46,15 +46,15 @@ def test_refuses_orders_outside_the_interval(operator, order, method):
 
 
 def test_refuses_to_step_the_exact_solver(operator):
-    with pytest.raises(InputError, match="solver 'exact' has no steps.*'stepped'"):
-        schedule = Schedule(1, 1, "exact")
+    schedule = Schedule(1, 1, "exact")
+    with pytest.raises(InputError, match=r"solver 'exact' has no steps.*'stepped'"):
         diffuse(Grand(operator), noise(8), (0.5,), schedule, method="stepped")
 
 
 @pytest.mark.parametrize("method", ["auto", "polynomial", "stepped"])
 def test_refuses_exact_solutions_of_what_is_not_linear(operator, method):
     schedule = Schedule(1, 1, "exact")
-    with pytest.raises(InputError, match="solver 'exact'.*dynamics 'cubic'"):
+    with pytest.raises(InputError, match=r"solver 'exact'.*dynamics 'cubic'"):
         diffuse(Cubic(operator), noise(8), (0.5,), schedule, method=method)
 
 
@@ -109,11 +109,11 @@ def test_does_not_touch_the_features(operator, method):
 
 
 def run(graph, solver, *, direction="out", order=0.6, x=None, **operator):
+    """Features, and what is left of them at time 3."""
     built = build_operator(GRAPHS[graph], direction=direction, **operator)
     features = noise(built.num_nodes) if x is None else x
-    return features, diffuse(
-        Grand(built), features, (order,), Schedule(3, 0.5, solver)
-    )[0]
+    schedule = Schedule(3, 0.5, solver)
+    return features, diffuse(Grand(built), features, (order,), schedule)[0]
 
 
 @every_graph

@@ -162,8 +162,10 @@ class Job:
     def _score(self, graph: Graph, runs: Sequence[Trained], bars: Bars) -> list[Row]:
         if not self.scored:
             return []
-        trained = score("trained embedding", (r.embedding for r in runs), graph, bars)
         models = [run.model for run in runs]
+        embeddings = (run.embedding for run in runs)
+        device = models[0].check().torch_device
+        trained = score("trained embedding", embeddings, graph, bars, device)
         return [trained, *baselines(models, graph, bars)]
 
     def _tell(

@@ -95,14 +95,22 @@ def percent(values: Sequence[float]) -> str:
     return f"{100 * fmean(values):.2f}{spread}"
 
 
-def score(name: str, embeddings: Iterable[Any], graph: Graph, bars: Bars) -> Row:
-    """Probe the embeddings of one method, one per seed."""
+def score(
+    name: str, embeddings: Iterable[Any], graph: Graph, bars: Bars, device: Any
+) -> Row:
+    """Probe the embeddings of one method, one per seed, on the device given."""
     from fdgcl.evaluation import linear_probe
 
     assert graph.splits is not None
     bars.part(name)
     results = [
-        linear_probe(embedding, graph.y, graph.splits, progress=partial(bars, "probe"))
+        linear_probe(
+            embedding,
+            graph.y,
+            graph.splits,
+            device=device,
+            progress=partial(bars, "probe"),
+        )
         for embedding in embeddings
     ]
     return Row.over(name, results)
@@ -115,11 +123,13 @@ def baselines(models: Sequence[FDGCL], graph: Graph, bars: Bars) -> list[Row]:
         for model in models
     )
     once, twice = _features(models[0].get_params(), graph)
-    return [
-        score("the untrained encoder", untrained, graph, bars),
-        score("A²X, features smoothed twice", [twice], graph, bars),
-        score("X, the features themselves", [once], graph, bars),
-    ]
+    rows = {
+        "the untrained encoder": untrained,
+        "A²X, features smoothed twice": [twice],
+        "X, the features themselves": [once],
+    }
+    device = models[0].check().torch_device
+    return [score(name, found, graph, bars, device) for name, found in rows.items()]
 
 
 def _features(settings: Mapping[str, Any], graph: Graph) -> tuple[Any, Any]:

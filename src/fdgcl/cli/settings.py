@@ -54,8 +54,10 @@ SETTINGS = (
         "0.01,1",
         "A,B",
     ),
-    Setting("time", float, DIFFUSION, "How long to diffuse (T).", "6"),
-    Setting("step", float, DIFFUSION, "Step of the solver (h), at most the time.", "2"),
+    Setting("time", float, DIFFUSION, "How long to diffuse (T).", "60"),
+    Setting(
+        "step", float, DIFFUSION, "Step of the solver (h), at most the time.", "20"
+    ),
     Setting(
         "solver",
         str,
@@ -63,7 +65,7 @@ SETTINGS = (
         "Scheme: predictor, corrector, l1, gl or exact.",
         "predictor",
     ),
-    Setting("rate", float, DIFFUSION, "Factor in front of the Laplacian.", "0.5"),
+    Setting("rate", float, DIFFUSION, "Factor in front of the Laplacian.", "0.05"),
     Setting(
         "skip",
         str,
@@ -105,7 +107,7 @@ SETTINGS = (
         "10",
     ),
     Setting(
-        "activation", str, TRAINING, "relu, elu, gelu, tanh or linear (none).", "relu"
+        "activation", str, TRAINING, "relu, elu, gelu, tanh or linear (none).", "linear"
     ),
     Setting(
         "standardize",

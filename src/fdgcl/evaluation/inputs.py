@@ -19,14 +19,16 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Matrix: TypeAlias = Tensor | sparse.csr_array
 
+_LARGEST_DENSE = 2**28  # entries that a sparse matrix may have to be made dense
+
 
 def as_matrix(
     z: Any, *, name: str = "z", device: str | torch.device | None = None
 ) -> Matrix:
     """Return an embedding as a dense tensor on `device`, or as SciPy CSR.
 
-    float64 stays, everything else becomes float32; sparse stays sparse while that is
-    smaller than dense.
+    float64 stays, everything else becomes float32; sparse stays sparse unless dense is
+    faster and below a GiB of float32.
 
     Raises:
         InputError: Not a matrix, empty, or not finite.
@@ -35,8 +37,9 @@ def as_matrix(
     if sparse.issparse(z):
         kind = np.float64 if z.dtype == np.float64 else np.float32
         matrix = sparse.csr_array(z, dtype=kind)
-        # A stored entry costs value and index, here and in a transpose.
-        if matrix.ndim == 2 and matrix.nnz * 4 > matrix.shape[0] * matrix.shape[1]:
+        # A sparse product costs some forty times as much per entry as a dense one.
+        size = matrix.shape[0] * matrix.shape[-1]
+        if size < 40 * matrix.nnz and size <= _LARGEST_DENSE:
             matrix = torch.from_numpy(matrix.toarray())
     else:
         matrix = torch.as_tensor(z).detach()

@@ -9,7 +9,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from fdgcl.evaluation.logistic import Path, cross_entropy, shares
+from fdgcl.evaluation.logistic import Path, cross_entropy, row_shares
 from fdgcl.evaluation.rows import Batch
 
 _TOLERANCE = 1e-5
@@ -21,7 +21,7 @@ _MARGIN = 2.0  # standard errors of the accuracy
 class Fit:
     """The chosen step of every path: sets x decays."""
 
-    weights: Tensor  # (sets, decays, columns, classes)
+    weights: Tensor  # (sets, decays, classes, columns)
     correct: Tensor  # validation nodes that are right
     loss: Tensor  # validation loss
     step: Tensor
@@ -87,13 +87,12 @@ def check_steps(max_steps: int) -> list[int]:
 
 
 def _look(path: Path, labels: Tensor, step: int) -> Fit:
-    scores = path.scores + path.offsets
-    right = scores.argmax(-1) == labels[:, :, None]
-    weights = shares(labels, scores.dtype)
-    loss = cross_entropy(scores, labels.clamp_min(0), weights).squeeze(-1)
+    right = path.scores.argmax(2) == labels[:, None]
+    shares = row_shares(labels, path.scores.dtype)
+    loss = cross_entropy(path.scores, labels.clamp_min(0), shares).squeeze(-1)
     return Fit(
-        weights=path.weights.reshape(*loss.shape, -1, path.classes).clone(),
-        correct=right.sum(1),
+        weights=path.weights.view(*loss.shape, path.num_classes, -1).clone(),
+        correct=right.sum(-1),
         loss=loss,
         step=torch.full_like(loss, step, dtype=torch.int64),
     )

@@ -1,12 +1,12 @@
 """Rows of an embedding as a linear map: what a classifier multiplies its weights with.
 
-A last column of ones stands for the intercept.
+Weights are (k, columns), scores (k, rows); the last column of weights is the intercept.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import final
 
 import torch
@@ -15,15 +15,15 @@ from torch import Tensor
 
 
 class Rows(ABC):
-    """A matrix (rows, columns), the intercept's column included."""
+    """A matrix (rows, columns), with a column of ones for the intercept at the end."""
 
     @abstractmethod
-    def times(self, weights: Tensor) -> Tensor:
-        """Multiply (columns, k) weights: (rows, k) scores."""
+    def scores(self, weights: Tensor) -> Tensor:
+        """Multiply (k, columns) weights with the transpose: (k, rows)."""
 
     @abstractmethod
-    def transposed_times(self, scores: Tensor) -> Tensor:
-        """Multiply (rows, k) scores by the transpose: (columns, k)."""
+    def pull_back(self, scores: Tensor) -> Tensor:
+        """Multiply (k, rows) scores with the rows: (k, columns)."""
 
 
 @final
@@ -31,17 +31,15 @@ class DenseRows(Rows):
     """Rows held as they are."""
 
     def __init__(self, values: Tensor) -> None:
-        self.values = values
+        self.values = torch.cat([values, values.new_ones(len(values), 1)], dim=1)
 
-    def times(self, weights: Tensor) -> Tensor:
-        """Multiply by weights."""
-        return torch.addmm(weights[-1], self.values, weights[:-1])
+    def scores(self, weights: Tensor) -> Tensor:
+        """Return the scores of weights."""
+        return weights @ self.values.T
 
-    def transposed_times(self, scores: Tensor) -> Tensor:
-        """Multiply scores by the transpose."""
-        # Faster on a CPU than the transpose of the large factor.
-        slopes = (scores.T @ self.values).T
-        return torch.cat([slopes, scores.sum(0, keepdim=True)])
+    def pull_back(self, scores: Tensor) -> Tensor:
+        """Return the weights' share of scores."""
+        return scores @ self.values
 
 
 @final
@@ -54,23 +52,23 @@ class SparseRows(Rows):
     def __init__(self, matrix: sparse.csr_array, shift: Tensor) -> None:
         self.matrix, self.shift = matrix, shift
 
-    def times(self, weights: Tensor) -> Tensor:
-        """Multiply by weights."""
-        slopes, intercept = weights[:-1], weights[-1]
-        product = torch.from_numpy(self.matrix @ slopes.cpu().numpy())
-        return product.to(weights.device) + (intercept - self.shift @ slopes)
+    def scores(self, weights: Tensor) -> Tensor:
+        """Return the scores of weights."""
+        slopes, intercept = weights[:, :-1], weights[:, -1]
+        product = torch.from_numpy(self.matrix @ slopes.T.cpu().numpy())
+        return product.T.to(weights.device) + (intercept - slopes @ self.shift)[:, None]
 
-    def transposed_times(self, scores: Tensor) -> Tensor:
-        """Multiply scores by the transpose."""
-        total = scores.sum(0, keepdim=True)
-        product = torch.from_numpy(self.matrix.T @ scores.cpu().numpy())
-        slopes = product.to(scores.device) - self.shift[:, None] * total
-        return torch.cat([slopes, total])
+    def pull_back(self, scores: Tensor) -> Tensor:
+        """Return the weights' share of scores."""
+        total = scores.sum(1, keepdim=True)
+        product = torch.from_numpy(self.matrix.T @ scores.T.cpu().numpy())
+        slopes = product.T.to(scores.device) - total * self.shift
+        return torch.cat([slopes, total], dim=1)
 
 
 @final
 class Batch:
-    """Several classifiers on each of several views of the same rows.
+    """Many classifiers on several views of the same rows.
 
     Classifiers on one view share its products: one wide product reads the rows once.
 
@@ -79,16 +77,26 @@ class Batch:
         counts: How many classifiers each view has; those of the first come first.
     """
 
-    def __init__(self, views: Sequence[Rows], counts: list[int]) -> None:
+    def __init__(self, views: Sequence[Rows], counts: Sequence[int]) -> None:
         self.views, self.counts = views, counts
 
-    def times(self, weights: Tensor) -> Tensor:
-        """Multiply (classifiers, columns, k): (classifiers, rows, k)."""
-        return self._apply(weights, [view.times for view in self.views])
+    def scores(self, weights: Tensor) -> Tensor:
+        """Multiply (classifiers, k, columns) weights: (classifiers, k, rows)."""
+        return torch.cat(
+            [
+                view.scores(part.flatten(0, 1)).view(*part.shape[:2], -1)
+                for view, part in zip(self.views, self._split(weights), strict=True)
+            ]
+        )
 
-    def transposed_times(self, scores: Tensor) -> Tensor:
-        """Multiply (classifiers, rows, k): (classifiers, columns, k)."""
-        return self._apply(scores, [view.transposed_times for view in self.views])
+    def pull_back(self, scores: Tensor) -> Tensor:
+        """Multiply (classifiers, k, rows) scores: (classifiers, k, columns)."""
+        return torch.cat(
+            [
+                view.pull_back(part.flatten(0, 1)).view(*part.shape[:2], -1)
+                for view, part in zip(self.views, self._split(scores), strict=True)
+            ]
+        )
 
     def keep(self, classifiers: Tensor) -> Batch:
         """Return some of the classifiers only, by their ascending indices."""
@@ -97,11 +105,5 @@ class Batch:
         kept = [i for i, count in enumerate(counts) if count]
         return Batch([self.views[i] for i in kept], [counts[i] for i in kept])
 
-    def _apply(
-        self, factors: Tensor, products: Sequence[Callable[[Tensor], Tensor]]
-    ) -> Tensor:
-        parts = []
-        for product, part in zip(products, factors.split(self.counts), strict=True):
-            wide = product(part.transpose(0, 1).flatten(1))
-            parts.append(wide.view(-1, *part.shape[::2]).transpose(0, 1))
-        return torch.cat(parts)
+    def _split(self, values: Tensor) -> tuple[Tensor, ...]:
+        return torch.split_with_sizes(values, list(self.counts))

@@ -121,8 +121,9 @@ class _View:
 
     def predict(self, weights: Tensor, offsets: Tensor) -> Ints:
         """Return the class of every node."""
-        slopes = weights[:-1] if self.basis is None else self.basis @ weights[:-1]
-        scores = self.normalized.scores(slopes) + weights[-1] + offsets
+        slopes, intercepts = weights[:, :-1], weights[:, -1]
+        slopes = slopes.T if self.basis is None else self.basis @ slopes.T
+        scores = self.normalized.scores(slopes) + intercepts + offsets
         predictions: Ints = scores.argmax(1).cpu().numpy()
         return predictions
 
@@ -176,7 +177,7 @@ def _fit(
         max_steps=options.max_steps,
         tick=lambda steps: problem.work.add(steps * len(cells)),
     )
-    offsets = class_offsets(train, problem.num_classes).squeeze(1)
+    offsets = class_offsets(train, problem.num_classes)
     for i, (view, split) in enumerate(cells):
         ranks = list(zip(fit.correct[i].tolist(), (-fit.loss[i]).tolist(), strict=True))
         k = max(range(len(ranks)), key=ranks.__getitem__)

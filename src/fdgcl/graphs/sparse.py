@@ -63,7 +63,8 @@ def _to_torch(matrix: csr_array, dtype: torch.dtype, device: torch.device) -> Te
     # MKL and cuSPARSE both want 32-bit indices, and they halve the memory traffic.
     index = np.int32 if matrix.nnz < np.iinfo(np.int32).max else np.int64
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
+        # torch calls this layout beta, and wants its checks switched by hand.
+        warnings.simplefilter("ignore", UserWarning)
         return torch.sparse_csr_tensor(
             torch.from_numpy(matrix.indptr.astype(index)),
             torch.from_numpy(matrix.indices.astype(index)),

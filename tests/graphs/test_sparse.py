@@ -1,0 +1,117 @@
+"""Sparse products against SciPy, and their gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from fdgcl.graphs.sparse import SparseMatrix
+
+
+def random_matrix(rows=40, columns=30, density=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    dense = (rng.random((rows, columns)) < density) * rng.normal(size=(rows, columns))
+    return sparse.csr_array(dense)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-14)]
+)
+@pytest.mark.parametrize("columns", [0, 1, 5])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_product_equals_scipys(dtype, tolerance, columns, index):
+    matrix = random_matrix()
+    matrix.indices = matrix.indices.astype(index)
+    matrix.indptr = matrix.indptr.astype(index)
+    x = np.random.default_rng(1).normal(size=(30, columns))
+    for product in (SparseMatrix(matrix).apply, SparseMatrix(matrix).multiply):
+        found = product(torch.tensor(x, dtype=dtype))
+        assert found.dtype == dtype
+        assert found.shape == (40, columns)
+        assert np.allclose(found.numpy(), matrix @ x, atol=tolerance)
+
+
+@pytest.mark.parametrize("layout", ["transposed", "sliced"])
+def test_blocks_need_not_be_contiguous(layout):
+    matrix = random_matrix()
+    x = torch.from_numpy(np.random.default_rng(1).normal(size=(30, 30)))
+    block = x.T if layout == "transposed" else x[:, 3:20:2]
+    assert not block.is_contiguous()
+    expected = matrix @ block.numpy()
+    assert np.allclose(SparseMatrix(matrix).apply(block), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        sparse.csr_array((4, 3)),
+        sparse.csr_array(np.zeros((1, 3))),
+        sparse.csr_array(np.ones((4, 3))),
+        random_matrix(4, 3, 0.3),
+    ],
+    ids=["empty", "one empty row", "full", "some empty rows"],
+)
+def test_odd_shapes(matrix):
+    x = torch.eye(3, dtype=torch.float64)
+    assert np.array_equal(SparseMatrix(matrix).apply(x), matrix.toarray())
+
+
+def test_shape_and_transpose():
+    matrix = SparseMatrix(random_matrix())
+    assert matrix.shape == (40, 30)
+    assert matrix.nnz == matrix.matrix.nnz
+    assert matrix.transposed.shape == (30, 40)
+    assert matrix.transposed is matrix.transposed
+    assert isinstance(matrix.transposed.matrix, sparse.csr_array)
+    dense = matrix.matrix.toarray()
+    assert np.array_equal(matrix.transposed.matrix.toarray(), dense.T)
+
+
+def test_each_type_is_converted_once(monkeypatch):
+    made = []
+    build = torch.sparse_csr_tensor
+
+    def counting(*args, **kwargs):
+        made.append(1)
+        return build(*args, **kwargs)
+
+    monkeypatch.setattr(torch, "sparse_csr_tensor", counting)
+    matrix = SparseMatrix(random_matrix())
+    for dtype in (torch.float32, torch.float64, torch.float32, torch.float64):
+        matrix.apply(torch.ones(30, 2, dtype=dtype))
+    assert len(made) == 2
+
+
+def test_read_only_arrays_are_fine():
+    matrix = random_matrix()
+    for array in (matrix.data, matrix.indices, matrix.indptr):
+        array.flags.writeable = False
+    x = torch.ones(30, 2, dtype=torch.float64)
+    assert np.allclose(SparseMatrix(matrix).apply(x), matrix @ x.numpy())
+
+
+def test_gradient_is_the_transposed_product():
+    matrix = SparseMatrix(random_matrix(6, 4, 0.5))
+    x = torch.from_numpy(np.random.default_rng(1).normal(size=(4, 3))).requires_grad_()
+    assert torch.autograd.gradcheck(matrix.multiply, (x,))
+    assert torch.autograd.gradcheck(matrix.apply, (x,))
+
+
+def test_gradients_of_sums_arrive_through_expanded_tensors():
+    """The gradient of a sum is a tensor without memory of its own."""
+    matrix = SparseMatrix(random_matrix(6, 4, 0.5))
+    x = torch.ones(4, 3, dtype=torch.float64, requires_grad=True)
+    matrix.multiply(x).sum().backward()
+    expected = matrix.matrix.T @ np.ones((6, 3))
+    assert np.allclose(x.grad, expected, atol=1e-14)
+
+
+@pytest.mark.gpu
+def test_product_on_a_device():
+    matrix = random_matrix()
+    x = torch.from_numpy(np.random.default_rng(1).normal(size=(30, 5)))
+    found = SparseMatrix(matrix).apply(x.cuda())
+    assert found.device.type == "cuda"
+    assert np.allclose(found.cpu(), matrix @ x.numpy(), atol=1e-13)
