@@ -29,12 +29,16 @@ def main(target: Path) -> None:
     model = FDGCL.preset("cora-bundled")
     settings = model.check()
     dynamics = Grand(build_operator(graph.adjacency), settings.rate)
-    frequency = torch.linspace(0, dynamics.operator.lambda_max, 400, dtype=torch.float64)
+    frequency = torch.linspace(
+        0, dynamics.operator.lambda_max, 400, dtype=torch.float64
+    )
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), dpi=110)
     names = ("local", "global")
     for order, colour, name in zip(settings.orders, COLOURS, names, strict=False):
         gain = frequency_response(dynamics, settings.schedule, order, frequency)
-        left.plot(frequency, gain, color=colour, lw=2.5, label=f"order {order:g}: {name}")
+        left.plot(
+            frequency, gain, color=colour, lw=2.5, label=f"order {order:g}: {name}"
+        )
     left.set(xlabel="graph frequency", ylabel="gain", title="Two orders, two views")
     left.axhline(0, color="0.8", lw=0.8, zorder=0)
     left.legend(frameon=False)
@@ -47,7 +51,11 @@ def main(target: Path) -> None:
         right.scatter(*points[chosen].T, s=4, color=COLOURS[label], label=text)
     right.set(xticks=[], yticks=[], title="Cora's embedding, learned without labels")
     right.legend(
-        markerscale=3, frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5)
+        markerscale=3,
+        frameon=False,
+        fontsize=8,
+        loc="center left",
+        bbox_to_anchor=(1, 0.5),
     )
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
