@@ -19,7 +19,7 @@ from fdgcl.diffusion import Grand, frequency_response
 from fdgcl.graphs.operators import build_operator
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib import pyplot as plt
 
 COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#9c6b4e")
 

@@ -1,5 +1,7 @@
 """Write docs/results.md from results/: `python tools/render_results.py`."""
 
+# ruff: noqa: E501  (prose)
+
 from __future__ import annotations
 
 import json

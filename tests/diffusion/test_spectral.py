@@ -178,8 +178,8 @@ def test_exact_needs_few_terms(dynamics, time):
 
 
 def test_late_in_time_only_the_constant_signal_is_left(dynamics):
-    """The response is 1 at frequency 0 and nearly 0 at every interpolation node."""
-    found = chebyshev_coefficients(dynamics, Schedule(2e4, 2e4, "exact"), (1.0,))
+    """The response is 1 at frequency 0 and vanishes at every node of a coarse grid."""
+    found = chebyshev_coefficients(dynamics, Schedule(4e5, 4e5, "exact"), (1.0,))
     at_zero = np.polynomial.chebyshev.chebval(-1, found[0])
     assert at_zero == pytest.approx(1, abs=1e-10)
 

@@ -158,6 +158,28 @@ def test_directed_gains_bound_those_of_every_eigenvalue(graph, self_loops, solve
         assert float(gains.abs().max()) <= entry.peak_gain * 1.01
 
 
+def test_complex_frequencies_can_be_the_amplified_ones():
+    """On a long directed ring whose real axis alone would look harmless."""
+    nodes = 40
+    ring = from_pairs([(i, (i + 1) % nodes) for i in range(nodes)], nodes, both=False)
+    operator = build_operator(ring, direction="out", self_loops=0.0)
+    dynamics, schedule = Grand(operator), Schedule(15, 5, "predictor", "end")
+    (entry,) = stability_report(dynamics, schedule, (0.3,)).orders
+    axis = torch.linspace(0, 2, 257, dtype=torch.float64)
+    assert frequency_response(dynamics, schedule, 0.3, axis).abs().max() <= 2 + 1e-12
+    assert entry.amplifies
+    # The constant signal doubles by the skip; a wave of the ring grows by more.
+    waves = np.exp(2j * np.pi * np.outer(np.arange(nodes), np.arange(nodes)) / nodes)
+    real, imaginary = torch.from_numpy(waves.real), torch.from_numpy(waves.imag)
+    found = torch.complex(
+        diffuse(dynamics, real, (0.3,), schedule)[0],
+        diffuse(dynamics, imaginary, (0.3,), schedule)[0],
+    )
+    growth = float(found.abs().max()) / 2
+    assert growth == pytest.approx(entry.peak_gain, rel=0.02)
+    assert growth > 1.2
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_is_plain_data(operator, solver):
     report = stability_report(Grand(operator), Schedule(4, 1, solver), (0.5, 1.0))

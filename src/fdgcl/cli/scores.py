@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean, pstdev
@@ -118,31 +118,19 @@ def score(
 
 def baselines(models: Sequence[FDGCL], graph: Graph, bars: Bars) -> list[Row]:
     """Return the rows that need no training: untrained encoder, A^2 X, and X."""
+    from fdgcl.preparation import prepare
+
     untrained = (
         type(model)(**{**model.get_params(), "epochs": 0}).fit_transform(graph)
         for model in models
     )
-    once, twice = _features(models[0].get_params(), graph)
+    settings = models[0].check()
+    prepared = prepare(graph, settings)
+    x, a = prepared.features, prepared.operator.matrix.matrix
     rows = {
         "the untrained encoder": untrained,
-        "A²X, features smoothed twice": [twice],
-        "X, the features themselves": [once],
+        "A²X, features smoothed twice": [(a @ (a @ x)).astype(x.dtype)],
+        "X, the features themselves": [x],
     }
-    device = models[0].check().torch_device
+    device = settings.torch_device
     return [score(name, found, graph, bars, device) for name, found in rows.items()]
-
-
-def _features(settings: Mapping[str, Any], graph: Graph) -> tuple[Any, Any]:
-    from fdgcl.graphs import structural_features
-    from fdgcl.graphs.operators import build_operator
-
-    x: Any = graph.features
-    if x is None:
-        x = structural_features(graph, settings["structural"], seed=settings["seed"])
-    a = build_operator(
-        graph.adjacency,
-        direction=settings["direction"] or "symmetric",
-        self_loops=settings["self_loops"],
-        normalization=settings["normalization"],
-    ).matrix.matrix
-    return x, (a @ (a @ x)).astype(x.dtype)

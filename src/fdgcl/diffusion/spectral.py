@@ -81,8 +81,9 @@ def chebyshev_coefficients(
     degree = schedule.products(dynamics.degree)
 
     def at(count: int) -> NDArray[np.float64]:
-        angles = np.pi * (np.arange(count) + 0.5) / count
-        nodes = torch.from_numpy((np.cos(angles) + 1) * lambda_max / 2)
+        # (1 + cos) / 2 as a squared sine, which keeps its digits near frequency 0.
+        half_angles = np.pi * (np.arange(count)[::-1] + 0.5) / (2 * count)
+        nodes = torch.from_numpy(lambda_max * np.sin(half_angles) ** 2)
         values = [frequency_response(dynamics, schedule, a, nodes) for a in orders]
         coefficients = dct(torch.stack(values).numpy(), type=2) / count
         coefficients[:, 0] /= 2

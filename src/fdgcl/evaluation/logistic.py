@@ -176,4 +176,4 @@ def cross_entropy(scores: Tensor, targets: Tensor, shares: Tensor) -> Tensor:
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:
-    return (a[..., None, :] @ b[..., None]).squeeze(-1)
+    return torch.linalg.vecdot(a, b)[..., None]

@@ -14,7 +14,7 @@ from fdgcl.evaluation.rows import Batch
 
 _TOLERANCE = 1e-5
 _TRIAL = 25  # steps before a path may be given up
-_MARGIN = 2.0  # standard errors of the accuracy
+_MARGIN = 1.0  # standard errors of the accuracy
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def fit_paths(
     A path keeps its step with the best validation accuracy; of equal ones that with
     the lower validation loss, then the earlier. After a trial it is given up when it
     has not improved for as long as it took to its best step, or when its validation
-    accuracy lies two standard errors below the best of its group.
+    accuracy lies a standard error below the best of its group.
 
     Args:
         batch: The rows, for one classifier per set.

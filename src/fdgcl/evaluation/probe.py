@@ -33,7 +33,7 @@ def linear_probe(
     *,
     weight_decays: Sequence[float] = WEIGHT_DECAYS,
     normalizations: Sequence[str] = tuple(NORMALIZATIONS),
-    max_steps: int = 300,
+    max_steps: int = 200,
     device: str | torch.device | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ProbeResult:
