@@ -76,8 +76,9 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         lr: Learning rate of Adam.
         weight_decay: Weight decay of Adam.
         epochs: Passes over the nodes; 0 leaves the encoder untrained.
-        batch_size: Rows of a mini-batch; None takes all rows at once up to 33 million
-            numbers a view, and batches of that size above.
+        batch_size: Rows of a mini-batch. None takes all rows at once up to 16 million
+            numbers a view; above, batches of 4 million, which share the length of one
+            step (lr) among them.
         strategy: `precompute` diffuses the features once, `in-loop` the encoded
             features in every epoch, `auto` takes the cheaper.
         structural: Features made for a graph that has none: `spectral`, `degree` or
@@ -323,7 +324,9 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         views = self._views
         optimizer = torch.optim.Adam(
-            views.parameters(), lr=settings.lr, weight_decay=settings.weight_decay
+            views.parameters(),
+            lr=self._config.decisions["lr"],
+            weight_decay=settings.weight_decay,
         )
         log = TrainingLog(files, views, optimizer)
         self.history_ = log.history

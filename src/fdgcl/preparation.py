@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -24,8 +25,10 @@ from fdgcl.graphs.structural import structural_features
 from fdgcl.settings import Settings
 from fdgcl.views import InLoop, ViewSource, diffuse_features
 
-# Numbers in one view above which rows are trained in batches: 128 MiB of float32.
-FULL_BATCH_NUMBERS = 2**25
+# Numbers in one view above which rows are trained in batches, and those in a batch:
+# 64 MiB of float32, and 16 MiB, which a processor's cache still holds.
+FULL_BATCH_NUMBERS = 2**24
+BATCH_NUMBERS = 2**22
 INFORMATIVE_BETA = 0.5
 UNINFORMATIVE_BETA = 1.0
 
@@ -111,12 +114,24 @@ class Preparation:
 
     @property
     def batch_size(self) -> int | None:
-        """Rows of a batch; where it was left open, all rows that fit. None is all."""
+        """Rows of a batch, None for all; where it was left open, the size decides."""
+        nodes, dim = self.graph.num_nodes, self.settings.dim
         chosen = self.settings.batch_size
-        if chosen is None and self.settings.strategy != "in-loop":
-            chosen = max(FULL_BATCH_NUMBERS // self.settings.dim, 2)
-        nodes = self.graph.num_nodes
+        large = nodes * dim > FULL_BATCH_NUMBERS
+        if chosen is None and large and self.settings.strategy != "in-loop":
+            chosen = max(BATCH_NUMBERS // dim, 2)
         return None if chosen is None or chosen >= nodes else chosen
+
+    @property
+    def lr(self) -> float:
+        """The learning rate of a batch.
+
+        Where batches were not asked for, they share one full step's length among
+        them: an epoch moves the weights as far as it does on a small graph.
+        """
+        if self.settings.batch_size is not None or self.batch_size is None:
+            return self.settings.lr
+        return self.settings.lr / math.ceil(self.graph.num_nodes / self.batch_size)
 
     def source(
         self, device: torch.device, progress: Progress | None = None
@@ -134,7 +149,7 @@ class Preparation:
 
     def decisions(self) -> dict[str, Any]:
         """What was left open in the settings and decided by the graph."""
-        return {"beta": self.beta, "batch_size": self.batch_size}
+        return {"beta": self.beta, "batch_size": self.batch_size, "lr": self.lr}
 
     def schema(self) -> dict[str, Any]:
         """What another graph's features must look like."""

@@ -62,10 +62,14 @@ def test_gradient_through_the_batch_statistics() -> None:
 def test_large_views_are_trained_in_batches(
     graph: Graph, quick: FDGCL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preparation, "FULL_BATCH_NUMBERS", 12 * 30)
+    monkeypatch.setattr(preparation, "FULL_BATCH_NUMBERS", 12 * 79)
+    monkeypatch.setattr(preparation, "BATCH_NUMBERS", 12 * 30)
     assert quick.plan(graph).workload.batch_size == 30
     assert "batches of 30 rows" in " ".join(quick.plan_.describe())
     assert np.isfinite(quick.fit_transform(graph)).all()
+    assert quick._config.decisions["lr"] == pytest.approx(quick.lr / 3)
+    asked = FDGCL(**QUICK, batch_size=30).fit(graph)
+    assert asked._config.decisions["lr"] == asked.lr
 
 
 def test_a_last_batch_of_one_row_joins_another(graph: Graph) -> None:

@@ -176,4 +176,5 @@ def cross_entropy(scores: Tensor, targets: Tensor, shares: Tensor) -> Tensor:
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:
-    return torch.linalg.vecdot(a, b)[..., None]
+    product: Tensor = torch.linalg.vecdot(a, b)[..., None]
+    return product

@@ -43,7 +43,8 @@ def fit_paths(
     A path keeps its step with the best validation accuracy; of equal ones that with
     the lower validation loss, then the earlier. After a trial it is given up when it
     has not improved for as long as it took to its best step, or when its validation
-    accuracy lies a standard error below the best of its group.
+    accuracy lies a standard error below that of a weaker decay, or the best of its set
+    so far below the best of the group.
 
     Args:
         batch: The rows, for one classifier per set.
@@ -63,7 +64,9 @@ def fit_paths(
         for _ in range(after - before):
             path.advance(_TOLERANCE)
         _update(best, _look(path, validation[sets], after), sets, kinds)
-        path.active &= ~_hopeless(best, sizes, groups, after)[sets][:, kinds, None]
+        path.active &= ~_hopeless(best, sizes, groups, decays, after)[sets][
+            :, kinds, None
+        ]
         if tick is not None:
             tick(after - before)
         alive = path.active.squeeze(-1)
@@ -110,16 +113,21 @@ def _update(best: Fit, new: Fit, sets: Tensor, kinds: Tensor) -> None:
     best.step[to] = new.step[inner, outer]
 
 
-def _hopeless(best: Fit, sizes: Tensor, groups: Tensor, step: int) -> Tensor:
+def _hopeless(
+    best: Fit, sizes: Tensor, groups: Tensor, decays: Tensor, step: int
+) -> Tensor:
     """Say which paths are given up, (sets, decays)."""
     if step < _TRIAL:
         return torch.zeros_like(best.correct, dtype=torch.bool)
     accuracy = best.correct / sizes[:, None]
     peers = groups[:, None] == groups
     leader = torch.where(peers, accuracy.amax(1), 0.0).amax(1)[:, None]
-    error = (leader * (1 - leader) / sizes[:, None]).sqrt()
-    stale = step > 2 * best.step + _TRIAL
-    return stale | (accuracy < leader - _MARGIN * error)
+    margin = _MARGIN * (leader * (1 - leader) / sizes[:, None]).sqrt()
+    # A weaker decay is slower, and may still win: only stronger ones are judged by it.
+    weaker = decays <= decays[:, None]
+    rival = torch.where(weaker, accuracy[:, None], 0.0).amax(2)
+    behind = (accuracy < rival - margin) | (accuracy.amax(1, True) < leader - margin)
+    return behind | (step > 2 * best.step + _TRIAL)
 
 
 def _indices(values: Tensor) -> Tensor:
