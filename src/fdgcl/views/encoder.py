@@ -10,10 +10,7 @@ from torch import Tensor, nn
 
 from fdgcl._checks import choose
 from fdgcl.views.activations import ACTIVATIONS
-from fdgcl.views.sources import ViewSource
-
-# Below this variance a hidden column is constant but for rounding.
-_SMALLEST_VARIANCE = 1e-20
+from fdgcl.views.sources import ViewSource, inverse_root
 
 
 @final
@@ -66,14 +63,8 @@ class ViewPair(nn.Module):
 
     def _view(self, view: int, source: ViewSource, rows: Tensor | None) -> Tensor:
         weight = self.weights[view]
-        hidden = source.hidden(view, weight, rows)
-        if self.standardize:
-            if rows is None:
-                mean, variance = hidden.mean(0), hidden.var(0, unbiased=False)
-            else:
-                mean, variance = source.moments(view, weight)
-            hidden = (hidden - mean) * _inverse_root(variance)
-        return self._activation(hidden)
+        encode = source.standardized if self.standardize else source.hidden
+        return self._activation(encode(view, weight, rows))
 
     @torch.no_grad()
     def freeze_statistics(self, source: ViewSource) -> None:
@@ -83,7 +74,7 @@ class ViewPair(nn.Module):
         for view, weight in enumerate(self.weights):
             mean, variance = source.moments(view, weight)
             self.mean[view] = mean
-            self.scale[view] = _inverse_root(variance)
+            self.scale[view] = inverse_root(variance)
 
     @torch.no_grad()
     def embed(self, source: ViewSource, block: int | None = None) -> Tensor:
@@ -102,11 +93,6 @@ class ViewPair(nn.Module):
             hidden.sub_(self.mean[view]).mul_(self.scale[view])
             total = total + self._activation(hidden) * share
         return total
-
-
-def _inverse_root(variance: Tensor) -> Tensor:
-    constant = variance <= _SMALLEST_VARIANCE
-    return torch.where(constant, 1.0, variance).rsqrt().masked_fill(constant, 0.0)
 
 
 def _glorot(

@@ -22,6 +22,9 @@ from fdgcl.diffusion import PolynomialFilter, filter_with_gradient
 from fdgcl.diffusion.polynomial import Progress
 from fdgcl.graphs.sparse import SparseMatrix
 
+# Below this variance a hidden column is constant but for rounding.
+_SMALLEST_VARIANCE = 1e-20
+
 Features: TypeAlias = NDArray[Any] | csr_array
 
 
@@ -37,6 +40,17 @@ class ViewSource(abc.ABC):
     @abc.abstractmethod
     def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance over all nodes of each hidden column, with gradient."""
+
+    def standardized(
+        self, view: int, weight: Tensor, rows: Tensor | None = None
+    ) -> Tensor:
+        """The hidden features, each column of mean 0 and variance 1 over all nodes."""
+        hidden = self.hidden(view, weight, rows)
+        if rows is None:
+            mean, variance = hidden.mean(0), hidden.var(0, unbiased=False)
+        else:
+            mean, variance = self.moments(view, weight)
+        return (hidden - mean) * inverse_root(variance)
 
 
 @final
@@ -56,6 +70,19 @@ class Diffused(ViewSource):
         """From the features' covariance: no pass over the rows, exact for any batch."""
         mean, covariance = self._statistics[view]
         return mean @ weight, ((covariance @ weight) * weight).sum(0)
+
+    def standardized(
+        self, view: int, weight: Tensor, rows: Tensor | None = None
+    ) -> Tensor:
+        """See the base class; with few features, folded into the one product."""
+        count = self.num_rows if rows is None else len(rows)
+        if self.views[view].shape[1] > count // 4:
+            return super().standardized(view, weight, rows)
+        mean, variance = self.moments(view, weight)
+        scale = inverse_root(variance)
+        diffused = self.views[view]
+        part = diffused if rows is None else diffused[rows]
+        return torch.addmm(-mean * scale, part, weight * scale)
 
     @cached_property
     def _statistics(self) -> list[tuple[Tensor, Tensor]]:
@@ -89,6 +116,12 @@ class InLoop(ViewSource):
         """See the base class."""
         hidden = self.hidden(view, weight)
         return hidden.mean(0), hidden.var(0, unbiased=False)
+
+
+def inverse_root(variance: Tensor) -> Tensor:
+    """`variance ** -0.5`, and 0 for columns that are constant but for rounding."""
+    constant = variance <= _SMALLEST_VARIANCE
+    return torch.where(constant, 1.0, variance).rsqrt().masked_fill(constant, 0.0)
 
 
 def diffuse_features(
