@@ -9,8 +9,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 demo: $(VENV)/.installed
 	$(BIN)/fdgcl demo
 
+# One thread for each of the two test processes: more would only wait for each other.
 test: $(VENV)/.tested
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/.checked
 	$(BIN)/ruff check

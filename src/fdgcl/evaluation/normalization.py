@@ -16,6 +16,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
+from fdgcl._checks import InputError
 from fdgcl.evaluation.inputs import Ints, Matrix
 from fdgcl.evaluation.rows import DenseRows, Rows, SparseRows
 
@@ -54,8 +55,16 @@ class Normalized:
     def scores(self, weights: Tensor) -> Tensor:
         """Multiply all rows by (dim, k) weights."""
         slopes = self.column_scales[:, None] * weights
-        product = _product(self.matrix, slopes)
-        return self.row_scales[:, None] * product - self.means @ slopes
+        if isinstance(self.matrix, Tensor):
+            # Centring before the product keeps the digits that large means would take.
+            parts = zip(_chunks(self.matrix), self._chunked_scales(), strict=True)
+            return torch.cat([(c * scale - self.means) @ slopes for c, scale in parts])
+        product = torch.from_numpy(self.matrix @ slopes.cpu().numpy())
+        shift = self.means @ slopes
+        return self.row_scales[:, None] * product.to(shift.device) - shift
+
+    def _chunked_scales(self) -> Iterator[Tensor]:
+        return _chunks(self.row_scales[:, None], self.matrix)
 
     def _scaled(self, index: Ints) -> Matrix:
         if isinstance(self.matrix, Tensor):
@@ -97,6 +106,9 @@ NORMALIZATIONS: dict[str, Callable[[Matrix, torch.device], Normalized]] = {
 def _finish(z: Matrix, row_scales: Tensor, column_scales: Tensor) -> Normalized:
     means, variances = _moments(z, row_scales)
     size = (variances * column_scales.square()).sum().sqrt()
+    if not bool(torch.isfinite(size)):
+        message = f"z holds numbers too large to square in {size.dtype}; scale it down"
+        raise InputError(message)
     return Normalized(z, row_scales, means, column_scales * _inverse(size))
 
 
@@ -118,12 +130,6 @@ def _chunks(z: Matrix, like: Matrix | None = None) -> Iterator[Tensor]:
     for start in range(0, z.shape[0], height):
         chunk = z[start : start + height]
         yield chunk if isinstance(chunk, Tensor) else torch.from_numpy(chunk.toarray())
-
-
-def _product(z: Matrix, weights: Tensor) -> Tensor:
-    if isinstance(z, Tensor):
-        return z @ weights
-    return torch.from_numpy(z @ weights.cpu().numpy()).to(weights.device)
 
 
 def _ones(z: Matrix, axis: int, device: torch.device) -> Tensor:

@@ -64,9 +64,8 @@ def fit_paths(
         for _ in range(after - before):
             path.advance(_TOLERANCE)
         _update(best, _look(path, validation[sets], after), sets, kinds)
-        path.active &= ~_hopeless(best, sizes, groups, decays, after)[sets][
-            :, kinds, None
-        ]
+        hopeless = _hopeless(best, sizes, groups, decays, after)
+        path.active &= ~hopeless[sets[:, None], kinds, None]
         if tick is not None:
             tick(after - before)
         alive = path.active.squeeze(-1)

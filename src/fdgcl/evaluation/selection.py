@@ -6,6 +6,7 @@ No function here is given a test label, nor told which nodes are for testing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ _BATCH_ENTRIES = 2**26
 _VECTORS = 16  # of the weights' size
 _SCORES = 8  # of the scores' size
 _LARGEST_BASIS = 2048
+_SMALL_PRODUCT = 2**28  # multiplications that one core does about as fast as several
 
 
 @dataclass(frozen=True)
@@ -77,15 +79,11 @@ def choose_probes(
     for names in _together(options.normalizations, len(rows) * z.shape[1]):
         views = [_View.of(name, z, rows, options.device) for name in names]
         for splits in _batches(problem, views):
-            for split, choice in _fit(problem, views, splits):
-                rival = best.get(split)
-                if rival is None or _rank(choice) > _rank(rival):
-                    best[split] = choice
+            for found in _fit(problem, views, splits):
+                rival = best.get(found.split)
+                if rival is None or found.rank > (rival.correct, -rival.loss):
+                    best[found.split] = found.choice()
     return [best[split] for split in range(len(train))]
-
-
-def _rank(choice: Choice) -> tuple[int, float]:
-    return choice.correct, -choice.loss
 
 
 def _together(names: tuple[str, ...], entries: int) -> list[tuple[str, ...]]:
@@ -119,14 +117,6 @@ class _View:
             return cls(name, normalized, held, basis.shape[1], basis)
         return cls(name, normalized, normalized.rows(rows), normalized.dim, None)
 
-    def predict(self, weights: Tensor, offsets: Tensor) -> Ints:
-        """Return the class of every node."""
-        slopes, intercepts = weights[:, :-1], weights[:, -1]
-        slopes = slopes.T if self.basis is None else self.basis @ slopes.T
-        scores = self.normalized.scores(slopes) + intercepts + offsets
-        predictions: Ints = scores.argmax(1).cpu().numpy()
-        return predictions
-
 
 @dataclass(frozen=True)
 class _Problem:
@@ -158,37 +148,85 @@ class _Work:
             self.report(self.done, self.total)
 
 
-def _fit(
-    problem: _Problem, views: Sequence[_View], splits: Ints
-) -> Iterator[tuple[int, Choice]]:
-    """Fit some splits under all views; yield the best of each split and view."""
+@dataclass(frozen=True)
+class _Found:
+    """The best weight decay of one split under one view."""
+
+    split: int
+    view: _View
+    weight_decay: float
+    correct: int
+    loss: float
+    step: int
+    weights: Tensor  # (classes, columns)
+    offsets: Tensor
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        return self.correct, -self.loss
+
+    def choice(self) -> Choice:
+        """Predict all nodes, which only the best need."""
+        basis, slopes = self.view.basis, self.weights[:, :-1].T
+        slopes = slopes if basis is None else basis @ slopes
+        scores = self.view.normalized.scores(slopes)
+        scores += self.weights[:, -1] + self.offsets
+        return Choice(
+            correct=self.correct,
+            loss=self.loss,
+            weight_decay=self.weight_decay,
+            normalization=self.view.name,
+            step=self.step,
+            predictions=scores.argmax(1).cpu().numpy(),
+        )
+
+
+def _fit(problem: _Problem, views: Sequence[_View], splits: Ints) -> Iterator[_Found]:
+    """Fit some splits under all views together."""
     options = problem.options
     cells = [(view, int(split)) for view in views for split in splits]
     at = [split for _, split in cells]
     train = torch.from_numpy(problem.train[at]).to(options.device)
-    decays = torch.tensor(options.weight_decays, device=options.device)
-    fit = fit_paths(
-        Batch([view.rows for view in views], [len(splits)] * len(views)),
-        train,
-        torch.from_numpy(problem.val[at]).to(options.device),
-        torch.tensor(at, device=options.device),
-        decays.to(views[0].normalized.means.dtype),
-        problem.num_classes,
-        max_steps=options.max_steps,
-        tick=lambda steps: problem.work.add(steps * len(cells)),
-    )
+    kind = views[0].normalized.means.dtype
+    outputs = len(cells) * len(options.weight_decays) * problem.num_classes
+    with _threads(outputs * train.shape[1] * views[0].columns):
+        fit = fit_paths(
+            Batch([view.rows for view in views], [len(splits)] * len(views)),
+            train,
+            torch.from_numpy(problem.val[at]).to(options.device),
+            torch.tensor(at, device=options.device),
+            torch.tensor(options.weight_decays, dtype=kind, device=options.device),
+            problem.num_classes,
+            max_steps=options.max_steps,
+            tick=lambda steps: problem.work.add(steps * len(cells)),
+        )
     offsets = class_offsets(train, problem.num_classes)
     for i, (view, split) in enumerate(cells):
         ranks = list(zip(fit.correct[i].tolist(), (-fit.loss[i]).tolist(), strict=True))
         k = max(range(len(ranks)), key=ranks.__getitem__)
-        yield (
-            split,
-            Choice(
-                correct=int(fit.correct[i, k]),
-                loss=float(fit.loss[i, k]),
-                weight_decay=options.weight_decays[k],
-                normalization=view.name,
-                step=int(fit.step[i, k]),
-                predictions=view.predict(fit.weights[i, k], offsets[i]),
-            ),
+        yield _Found(
+            split=split,
+            view=view,
+            weight_decay=options.weight_decays[k],
+            correct=int(fit.correct[i, k]),
+            loss=float(fit.loss[i, k]),
+            step=int(fit.step[i, k]),
+            weights=fit.weights[i, k],
+            offsets=offsets[i],
         )
+
+
+@contextmanager
+def _threads(multiplications: int) -> Iterator[None]:
+    """Keep small problems on one core.
+
+    Their many short products gain nothing from several, and lose a hundredfold when
+    other processes keep the cores busy.
+    """
+    before = torch.get_num_threads()
+    if multiplications <= _SMALL_PRODUCT:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
