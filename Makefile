@@ -2,12 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test check install clean
 
 demo: $(VENV)/.installed
-	$(BIN)/fdgcl demo
+	@$(BIN)/fdgcl demo
+	@echo "           first type: . $(BIN)/activate"
 
 # One thread for each of the two test processes: more would only wait for each other.
 test: $(VENV)/.tested
@@ -25,14 +26,15 @@ clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/.installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) -e .
-	touch $@
+	@echo "installing into $(VENV), which takes a minute or two the first time"
+	@$(PYTHON) -m venv $(VENV)
+	@$(INSTALL) -e .
+	@touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	$(INSTALL) -e '.[test]'
-	touch $@
+	@$(INSTALL) -e '.[test]'
+	@touch $@
 
 $(VENV)/.checked: $(VENV)/.tested
-	$(INSTALL) -e '.[check]'
-	touch $@
+	@$(INSTALL) -e '.[check]'
+	@touch $@
