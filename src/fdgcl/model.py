@@ -22,7 +22,12 @@ from fdgcl.diffusion.plan import Plan
 from fdgcl.diffusion.stability import StabilityReport
 from fdgcl.graphs import Graph
 from fdgcl.losses import build_loss
-from fdgcl.preparation import Preparation, check_schema, prepare
+from fdgcl.preparation import (
+    UNINFORMATIVE_BETA,
+    Preparation,
+    check_schema,
+    prepare,
+)
 from fdgcl.runs import Config, RunFolder, TrainingLog
 from fdgcl.settings import Settings
 from fdgcl.training import (
@@ -251,7 +256,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self.plan_: Plan = prepared.plan
         self.stability_: StabilityReport = prepared.stability
         self.notices_: list[str] = list(prepared.notices)
-        if self.beta is None and not prepared.persistence.is_informative:
+        if self.beta is None and prepared.beta == UNINFORMATIVE_BETA:
             self.notices_.append(
                 "the features of linked nodes tell nothing of each other: the "
                 "embedding is the local view alone (beta 1)"

@@ -105,11 +105,11 @@ class Preparation:
         """The first view's weight; where it was left open, the graph decides.
 
         Where a node's neighbours tell nothing of it, the global view is noise and the
-        local view stands alone.
+        local view stands alone. Features made from the edges are no evidence of that.
         """
         if self.settings.beta is not None:
             return self.settings.beta
-        informative = self.persistence.is_informative
+        informative = self.structural is not None or self.persistence.is_informative
         return INFORMATIVE_BETA if informative else UNINFORMATIVE_BETA
 
     @property

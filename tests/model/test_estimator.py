@@ -12,7 +12,7 @@ import torch
 from scipy import sparse
 from sklearn.base import clone
 
-from fdgcl import FDGCL, Graph, block_model
+from fdgcl import FDGCL, Graph, block_model, linear_probe
 from fdgcl._checks import InputError
 from fdgcl.diffusion import Grand, Schedule
 from fdgcl.diffusion.stepping import diffuse_stepped
@@ -177,6 +177,26 @@ def test_a_graph_without_features(graph: Graph, quick: FDGCL) -> None:
         quick.transform(elsewhere)
     by_degree = quick.set_params(structural="degree").fit(bare)
     assert by_degree.transform(elsewhere).shape == (60, 12)
+
+
+def test_uninformative_edges_leave_the_local_view_alone(quick: FDGCL) -> None:
+    drawn = block_model(600, 2, homophily=0.5, num_features=16, seed=0)
+    quick.fit(drawn)
+    assert quick._config.decisions["beta"] == 1
+    assert any("local view alone" in notice for notice in quick.notices_)
+    quick.set_params(beta=0.3).fit(drawn)
+    assert quick._config.decisions["beta"] == 0.3
+    assert not any("local view alone" in notice for notice in quick.notices_)
+
+
+@pytest.mark.parametrize("kind", ["random", "spectral"])
+def test_features_made_from_edges_still_find_the_classes(kind: str) -> None:
+    """Noise has nothing to say of neighbours, yet spreading it reveals the edges."""
+    drawn = block_model(600, 2, homophily=0.95, num_features=0, seed=0)
+    model = FDGCL(dim=64, structural=kind, device="cpu")
+    embedding = model.fit_transform(drawn)
+    assert model._config.decisions["beta"] == 0.5
+    assert linear_probe(embedding, drawn.y, drawn.splits).test_mean > 0.8
 
 
 def test_directed_edges_without_a_direction_give_a_notice(quick: FDGCL) -> None:
