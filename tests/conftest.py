@@ -6,6 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The gate tries the same examples every time; a developer's machine tries new ones.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 BENCHMARK_DATA = Path(__file__).parents[2] / "shared" / "datasets"
 

@@ -95,6 +95,13 @@ def test_any_text_edge_list(
     assert graph.ids.tolist() == sorted({kind(end) for end in ends}, key=_in_utf8)
 
 
+@pytest.mark.parametrize("id_", [",", ",0", "a,b", "x\n,y"])
+def test_a_delimiter_inside_quotes_is_not_one(tmp_path: Path, id_: str) -> None:
+    (tmp_path / "e.csv").write_text(f'"0";"{id_}"\n"5";"6"\n')
+    graph = read_graph(tmp_path / "e.csv", header=False)
+    assert links(graph).keys() == {("0", id_), ("5", "6")}
+
+
 def _in_utf8(value: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
 

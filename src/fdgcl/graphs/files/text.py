@@ -199,7 +199,22 @@ def _delimiter(path: Path, lines: Sequence[str]) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     known = [_DELIMITERS[suffix] for suffix in suffixes if suffix in _DELIMITERS]
     choices = known[-1] if known else _ANY_DELIMITER
+    bare = _outside_quotes(lines)
     for choice in choices:
-        if len(next(csv.reader(lines, delimiter=choice), [])) > 1:
+        if choice in bare and len(next(csv.reader(lines, delimiter=choice), [])) > 1:
             return choice
     return choices[0]
+
+
+def _outside_quotes(lines: Sequence[str]) -> set[str]:
+    """The characters of the first row that no quotes enclose."""
+    found: set[str] = set()
+    quoted = False
+    for character in "".join(lines):
+        if character == '"':
+            quoted = not quoted
+        elif not quoted:
+            if character in "\r\n" and found:
+                break
+            found.add(character)
+    return found
