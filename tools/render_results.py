@@ -42,7 +42,8 @@ def main() -> None:
         cells = [f"{PAPER[name]:.2f}", _cell(trained), validation]
         lines.append(f"| {name} | {' | '.join([*cells, *map(_cell, rows)])} |")
         sources.append(
-            f"- {name}: `{result['command']}`, {result['hardware']}, {result['date']}; "
+            f"- {name}: `{result['command']}`, {result['hardware']}, {result['date']}, commit "
+            f"{result['commit']}; "
             f"splits: {result['splits']}"
         )
     text = HEAD + "\n".join(lines) + "\n\n## How\n\n" + "\n".join(sources) + "\n"

@@ -221,6 +221,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self._require_fitted()
         prepared = prepare(graph, self.check())
         check_schema(self._config.schema, prepared)
+        self.stability_ = prepared.stability
         device = self._views.mean.device
         return self._embed(prepared.source(device, _stage(progress, "diffuse")))
 

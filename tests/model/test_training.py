@@ -108,6 +108,17 @@ def test_a_loss_that_is_not_finite_stops_with_the_facts(
     assert (tmp_path / "run" / "model.safetensors").is_file()
 
 
+@pytest.mark.filterwarnings("ignore::fdgcl.training.TrainingWarning")
+def test_an_embedding_that_is_not_finite_is_refused(
+    graph: Graph, tmp_path: Path
+) -> None:
+    FDGCL(**QUICK, standardize=False).fit(graph).save(tmp_path)
+    loaded = FDGCL.load(tmp_path)
+    loaded.set_params(rate=1e9, step=10, time=1000)
+    with pytest.raises(NonFiniteLossError, match="not finite.*unstable"):
+        loaded.transform(graph)
+
+
 def test_divergence_leaves_the_last_good_weights(
     graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
