@@ -115,7 +115,7 @@ def test_an_embedding_that_is_not_finite_is_refused(
     FDGCL(**QUICK, standardize=False).fit(graph).save(tmp_path)
     loaded = FDGCL.load(tmp_path)
     loaded.set_params(rate=1e9, step=10, time=1000)
-    with pytest.raises(NonFiniteLossError, match="not finite.*unstable"):
+    with pytest.raises(NonFiniteLossError, match=r"not finite.*unstable"):
         loaded.transform(graph)
 
 
