@@ -255,7 +255,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
 
     def _take_notes(self, prepared: Preparation) -> None:
         self.plan_: Plan = prepared.plan
-        self.stability_: StabilityReport = prepared.stability
+        self.stability_ = prepared.stability
         self.notices_: list[str] = list(prepared.notices)
         if self.beta is None and prepared.beta == UNINFORMATIVE_BETA:
             self.notices_.append(

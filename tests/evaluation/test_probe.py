@@ -113,7 +113,7 @@ class TestQuality:
             for train, val, test in masks:
                 models = [
                     LogisticRegression(C=c, max_iter=3000).fit(z[train], y[train])
-                    for c in (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+                    for c in (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
                 ]
                 scores = [model.score(z[val], y[val]) for model in models]
                 tuned.append(models[np.argmax(scores)].score(z[test], y[test]))
@@ -188,8 +188,15 @@ class TestOneBatchedRun:
         monkeypatch.setattr(selection, limit, 1)
         assert linear_probe(z, y, splits, **options) == expected
 
+    @pytest.mark.parametrize("share", [0.0, 2.0])
+    def test_splits_share_products_or_not(self, monkeypatch, share):
+        z, y, splits = blobs()
+        expected = linear_probe(z, y, splits)
+        monkeypatch.setattr(selection, "_SHARED", share)
+        assert linear_probe(z, y, splits) == expected
+
     def test_a_basis_of_the_rows_changes_nothing(self, monkeypatch):
-        z, y, splits = blobs(nodes=60, dim=150, spread=3.0)
+        z, y, splits = blobs(nodes=60, dim=300, spread=3.0)
         expected = linear_probe(z, y, splits)
         monkeypatch.setattr(selection, "_LARGEST_BASIS", 0)
         assert linear_probe(z, y, splits) == expected

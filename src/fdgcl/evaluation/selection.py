@@ -25,6 +25,7 @@ _BATCH_ENTRIES = 2**26
 _VECTORS = 16  # of the weights' size
 _SCORES = 8  # of the scores' size
 _LARGEST_BASIS = 2048
+_SHARED = 0.5  # of the rows of all splits together, what one must have to share
 _SMALL_PRODUCT = 2**28  # multiplications that one core does about as fast as several
 
 
@@ -64,10 +65,9 @@ def choose_probes(
         val: Validation nodes, (splits, nodes).
         options: What may be chosen.
     """
-    rows = np.flatnonzero((train | val).any(axis=0))
     problem = _Problem(
-        train=np.where(train, visible, -1)[:, rows],
-        val=np.where(val, visible, -1)[:, rows],
+        train=np.where(train, visible, -1),
+        val=np.where(val, visible, -1),
         num_classes=int(visible.max()) + 1,
         options=options,
         work=_Work(
@@ -76,13 +76,16 @@ def choose_probes(
         ),
     )
     best: dict[int, Choice] = {}
-    for names in _together(options.normalizations, len(rows) * z.shape[1]):
-        views = [_View.of(name, z, rows, options.device) for name in names]
-        for splits in _batches(problem, views):
-            for found in _fit(problem, views, splits):
-                rival = best.get(found.split)
-                if rival is None or found.rank > (rival.correct, -rival.loss):
-                    best[found.split] = found.choice()
+    for names in _together(options.normalizations, z.shape[0] * z.shape[1]):
+        normalized = {name: NORMALIZATIONS[name](z, options.device) for name in names}
+        for splits in _sharing(train | val):
+            fitted, used = (_union(masks[splits]) for masks in (train, train | val))
+            views = [_View.of(name, normalized[name], used, fitted) for name in names]
+            for part in _batches(problem, views, splits):
+                for found in _fit(problem, views, part):
+                    rival = best.get(found.split)
+                    if rival is None or found.rank > (rival.correct, -rival.loss):
+                        best[found.split] = found.choice()
     return [best[split] for split in range(len(train))]
 
 
@@ -93,47 +96,60 @@ def _together(names: tuple[str, ...], entries: int) -> list[tuple[str, ...]]:
     return [(name,) for name in names]
 
 
+def _sharing(used: Bools) -> list[Ints]:
+    """Group splits that share products: all, if most rows matter to most splits."""
+    splits = np.arange(len(used))
+    if used.mean() >= _SHARED * used.any(axis=0).mean():
+        return [splits]
+    return np.split(splits, len(used))
+
+
 @dataclass(frozen=True)
 class _View:
     """The rows that matter under one normalisation, and the way back to all nodes."""
 
     name: str
     normalized: Normalized
+    index: Ints
     rows: Rows
     columns: int
     basis: Tensor | None
 
     @classmethod
-    def of(cls, name: str, z: Matrix, rows: Ints, device: torch.device) -> _View:
-        """Normalise; few rows of many dimensions are held in a basis of their span.
+    def of(cls, name: str, normalized: Normalized, index: Ints, fitted: Ints) -> _View:
+        """Gather rows; with few rows to fit, in a basis of their span.
 
-        The penalised optimum, and every step from zero, lies in the span of the
-        training rows, so other coordinates change nothing but the time.
+        The penalised optimum, and every step from zero, lies in that span, so the
+        coordinates change nothing but the time.
         """
-        normalized = NORMALIZATIONS[name](z, device)
-        if len(rows) <= min(normalized.dim // 2, _LARGEST_BASIS):
-            basis, coordinates = torch.linalg.qr(normalized.dense_rows(rows).T)
-            held = DenseRows(coordinates.T.contiguous())
-            return cls(name, normalized, held, basis.shape[1], basis)
-        return cls(name, normalized, normalized.rows(rows), normalized.dim, None)
+        dim = normalized.dim
+        if len(fitted) > min(dim // 2, _LARGEST_BASIS):
+            return cls(name, normalized, index, normalized.rows(index), dim, None)
+        basis, _ = torch.linalg.qr(normalized.dense_rows(fitted).T)
+        rows = DenseRows(normalized.dense_rows(index) @ basis)
+        return cls(name, normalized, index, rows, len(fitted), basis)
+
+
+def _union(masks: Bools) -> Ints:
+    return np.flatnonzero(masks.any(axis=0))
 
 
 @dataclass(frozen=True)
 class _Problem:
-    train: Ints  # class codes to fit, (splits, rows), -1 elsewhere
+    train: Ints  # class codes to fit, (splits, nodes), -1 elsewhere
     val: Ints
     num_classes: int
     options: Options
     work: _Work
 
 
-def _batches(problem: _Problem, views: Sequence[_View]) -> list[Ints]:
+def _batches(problem: _Problem, views: Sequence[_View], splits: Ints) -> list[Ints]:
     """Group the splits: as many at once as fit into memory, evenly."""
     outputs = len(problem.options.weight_decays) * problem.num_classes * len(views)
-    count, rows = problem.train.shape
-    entries = outputs * (_VECTORS * (views[0].columns + 1) + _SCORES * rows)
-    batches = min(count, -(-count * entries // _BATCH_ENTRIES))
-    return np.array_split(np.arange(count), batches)
+    view = views[0]
+    entries = outputs * (_VECTORS * (view.columns + 1) + _SCORES * len(view.index))
+    count = len(splits)
+    return np.array_split(splits, min(count, -(-count * entries // _BATCH_ENTRIES)))
 
 
 class _Work:
@@ -186,14 +202,15 @@ def _fit(problem: _Problem, views: Sequence[_View], splits: Ints) -> Iterator[_F
     options = problem.options
     cells = [(view, int(split)) for view in views for split in splits]
     at = [split for _, split in cells]
-    train = torch.from_numpy(problem.train[at]).to(options.device)
+    rows = views[0].index
+    train = torch.from_numpy(problem.train[at][:, rows]).to(options.device)
     kind = views[0].normalized.means.dtype
     outputs = len(cells) * len(options.weight_decays) * problem.num_classes
     with _threads(outputs * train.shape[1] * views[0].columns):
         fit = fit_paths(
             Batch([view.rows for view in views], [len(splits)] * len(views)),
             train,
-            torch.from_numpy(problem.val[at]).to(options.device),
+            torch.from_numpy(problem.val[at][:, rows]).to(options.device),
             torch.tensor(at, device=options.device),
             torch.tensor(options.weight_decays, dtype=kind, device=options.device),
             problem.num_classes,
