@@ -19,7 +19,6 @@ from sklearn.base import BaseEstimator
 from fdgcl._checks import InputError, choose
 from fdgcl._interrupts import deferred_interrupt
 from fdgcl.diffusion.plan import Plan
-from fdgcl.diffusion.stability import StabilityReport
 from fdgcl.graphs import Graph
 from fdgcl.losses import build_loss
 from fdgcl.preparation import (
