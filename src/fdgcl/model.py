@@ -26,6 +26,7 @@ from fdgcl.preparation import (
     Preparation,
     check_schema,
     prepare,
+    prepare_training,
 )
 from fdgcl.runs import Config, RunFolder, TrainingLog
 from fdgcl.settings import Settings
@@ -171,7 +172,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
 
     def plan(self, graph: Graph) -> Plan:
         """Say how `fit` would go about a graph and what it would cost."""
-        prepared = prepare(graph, self.check())
+        prepared = prepare_training(graph, self.check())
         self._take_notes(prepared)
         return prepared.plan
 
@@ -278,7 +279,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
     ) -> ViewSource:
         started = time.perf_counter()
         settings = self.check()
-        prepared = prepare(graph, settings)
+        prepared = prepare_training(graph, settings)
         self._take_notes(prepared)
         self._config = Config(
             settings,

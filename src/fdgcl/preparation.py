@@ -175,12 +175,6 @@ class Preparation:
 def prepare(graph: Graph, settings: Settings) -> Preparation:
     """Check a graph against the settings and build its operator."""
     _check_is_graph(graph)
-    if settings.batch_size is not None and settings.batch_size > graph.num_nodes:
-        message = (
-            f"batch_size must not exceed the graph's {graph.num_nodes:,} nodes, got "
-            f"{settings.batch_size:,}"
-        )
-        raise InputError(message)
     notices: list[str] = []
     structural = None
     if graph.features is None:
@@ -203,6 +197,18 @@ def prepare(graph: Graph, settings: Settings) -> Preparation:
         normalization=cast(Normalization, settings.normalization),
     )
     return Preparation(graph, structural, settings, operator, tuple(notices))
+
+
+def prepare_training(graph: Graph, settings: Settings) -> Preparation:
+    """Prepare a graph to be trained on, which must hold at least one batch."""
+    prepared = prepare(graph, settings)
+    if settings.batch_size is not None and settings.batch_size > graph.num_nodes:
+        message = (
+            f"batch_size must not exceed the graph's {graph.num_nodes:,} nodes, got "
+            f"{settings.batch_size:,}"
+        )
+        raise InputError(message)
+    return prepared
 
 
 def _check_is_graph(graph: object) -> None:

@@ -145,6 +145,12 @@ def test_new_nodes_do_not_move_the_old(graph: Graph, quick: FDGCL) -> None:
     np.testing.assert_allclose(found[:80], embedding, atol=1e-5)
 
 
+def test_a_graph_smaller_than_a_batch_can_be_embedded(graph: Graph) -> None:
+    model = FDGCL(**QUICK, batch_size=60).fit(graph)
+    small = block_model(20, 2, degree=4, num_features=7, seed=9)
+    assert model.transform(small).shape == (20, 12)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
