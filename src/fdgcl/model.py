@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-import tomllib
 import warnings
 from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,11 +15,10 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from fdgcl._checks import InputError, choose
-from fdgcl._interrupts import deferred_interrupt
+from fdgcl._checks import InputError
 from fdgcl.diffusion.plan import Plan
+from fdgcl.fitting import new_optimizer, new_views, run_epochs
 from fdgcl.graphs import Graph
-from fdgcl.losses import build_loss
 from fdgcl.preparation import (
     UNINFORMATIVE_BETA,
     Preparation,
@@ -28,25 +26,19 @@ from fdgcl.preparation import (
     prepare,
     prepare_training,
 )
+from fdgcl.presets import preset_settings
 from fdgcl.runs import Config, RunFolder, TrainingLog
 from fdgcl.settings import Settings
 from fdgcl.training import (
     EpochRecord,
     NonFiniteLossError,
     TrainingWarning,
-    train,
 )
-from fdgcl.views import Diffused, ViewPair, ViewSource
+from fdgcl.views import ViewSource
 
 Progress = Callable[[str, int, int], None]
 
-_PRESET_FILES = {
-    entry.name.removesuffix(".toml"): entry
-    for entry in (resources.files("fdgcl") / "presets").iterdir()
-    if entry.name.endswith(".toml")
-}
-PRESETS = tuple(sorted(_PRESET_FILES))
-EMBED_ROWS = 32768
+OnEpoch = Callable[[EpochRecord, Callable[[], NDArray[np.float32]]], None]
 
 
 class FDGCL(BaseEstimator):  # type: ignore[misc]
@@ -68,7 +60,9 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self_loops: Weight of each node's self-loop.
         normalization: Of the adjacency: `symmetric`, `row` or `column`.
         memory: Short-memory window of the solver, in steps; None keeps all.
-        dim: Columns of the embedding.
+        feature_scaling: `none`, `row` (rows of length 1) or `tf-idf` (columns weighted
+            by how rare they are, then `row`), before anything else.
+        dim: Columns of each view, and of the embedding unless it keeps more.
         init_scale: Factor on the initial weights. Standardised columns do not see it;
             what it sets is how far training can move away from a random encoder.
         activation: `relu`, `elu`, `gelu`, `tanh` or `linear`.
@@ -77,6 +71,12 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         loss: `regularized-cosmean`, `cosmean`, `euclidean`, `barlow-twins`, `vicreg`.
         beta: Weight of the first view in the embedding. None lets the graph decide,
             without labels: 0.5, or 1 where neighbours' features tell nothing.
+        combine: `sum` is the paper's `beta * Z1 + (1 - beta) * Z2`; `concat` puts the
+            views side by side, weighted so.
+        keep: Blocks of columns put beside the views, untouched by training: `features`,
+            and the features as diffused by the first (`local`) or second (`global`)
+            order.
+        keep_weight: Weight of each block kept; 1 is as much as the views have.
         eta: Weight of the regulariser of `regularized-cosmean`.
         lr: Learning rate of Adam.
         weight_decay: Weight decay of Adam.
@@ -113,12 +113,16 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self_loops: float = 1.0,
         normalization: str = "symmetric",
         memory: int | None = None,
+        feature_scaling: str = "none",
         dim: int = 512,
         init_scale: float = 10.0,
         activation: str = "linear",
         standardize: bool = True,
         loss: str = "regularized-cosmean",
         beta: float | None = None,
+        combine: str = "sum",
+        keep: tuple[str, ...] = (),
+        keep_weight: float = 1.0,
         eta: float = 0.1,
         lr: float = 0.01,
         weight_decay: float = 5e-4,
@@ -140,12 +144,16 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self.self_loops = self_loops
         self.normalization = normalization
         self.memory = memory
+        self.feature_scaling = feature_scaling
         self.dim = dim
         self.init_scale = init_scale
         self.activation = activation
         self.standardize = standardize
         self.loss = loss
         self.beta = beta
+        self.combine = combine
+        self.keep = keep
+        self.keep_weight = keep_weight
         self.eta = eta
         self.lr = lr
         self.weight_decay = weight_decay
@@ -158,13 +166,15 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self.dtype = dtype
 
     @classmethod
-    def preset(cls, name: str, **overrides: Any) -> Self:
-        """Return a model with the settings for a known dataset, some overridden."""
-        file = choose("preset", name, _PRESET_FILES)
-        settings = tomllib.loads(file.read_text(encoding="utf-8"))["settings"]
-        if "orders" in settings:
-            settings["orders"] = tuple(settings["orders"])
-        return cls(**{**settings, **overrides})
+    def preset(cls, name: str, *, variant: str = "best", **overrides: Any) -> Self:
+        """Return a model with the settings for a known dataset, some overridden.
+
+        Args:
+            name: The dataset.
+            variant: `best` for ours, `paper` for the paper's method and settings.
+            overrides: Settings to use instead.
+        """
+        return cls(**{**preset_settings(name, variant), **overrides})
 
     def check(self) -> Settings:
         """Check all settings and return them; bad ones raise `InputError`."""
@@ -184,6 +194,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         run: str | Path | None = None,
         resume: bool = False,
         progress: Progress | None = None,
+        on_epoch: OnEpoch | None = None,
     ) -> Self:
         """Train on a graph; labels, if it has any, are not looked at.
 
@@ -193,12 +204,14 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
             run: Folder for settings, metrics and weights; made if needed.
             resume: Go on with the unfinished run in that folder.
             progress: Called with (stage, done, total); stages are diffuse and train.
+            on_epoch: Called after each epoch with its record and a function that gives
+                the embedding by the weights of that moment.
 
         Raises:
             InputError: Settings, graph or run folder do not fit together.
             NonFiniteLossError: Training diverged; the last good weights are kept.
         """
-        self._fit(graph, run, resume, progress)
+        self._fit(graph, run, resume, progress, on_epoch)
         return self
 
     def fit_transform(
@@ -209,21 +222,34 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         run: str | Path | None = None,
         resume: bool = False,
         progress: Progress | None = None,
+        on_epoch: OnEpoch | None = None,
     ) -> NDArray[np.float32]:
         """Train on a graph and return its embedding, (nodes x dim)."""
-        source = self._fit(graph, run, resume, progress)
+        source = self._fit(graph, run, resume, progress, on_epoch)
         return self._embed(source)
 
     def transform(
         self, graph: Graph, *, progress: Progress | None = None
     ) -> NDArray[np.float32]:
         """Embed a graph, seen or not, by the trained encoders, (nodes x dim)."""
-        self._require_fitted()
-        prepared = prepare(graph, self.check())
-        check_schema(self._config.schema, prepared)
+        prepared = self._prepare_other(graph)
         self.stability_ = prepared.stability
         device = self._views.mean.device
         return self._embed(prepared.source(device, _stage(progress, "diffuse")))
+
+    def views(self, graph: Graph) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Both views of a graph by the trained encoders, each (nodes x dim)."""
+        prepared = self._prepare_other(graph)
+        source = prepared.source(self._views.mean.device)
+        first, second = self._views.each(source)
+        return first.float().cpu().numpy(), second.float().cpu().numpy()
+
+    def _prepare_other(self, graph: Graph) -> Preparation:
+        self._require_fitted()
+        weights = self._views.column_weights.cpu().numpy()
+        prepared = prepare(graph, self.check(), weights if len(weights) else None)
+        check_schema(self._config.schema, prepared)
+        return prepared
 
     def save(self, folder: str | Path) -> None:
         """Write settings, weights and history to a folder."""
@@ -238,10 +264,11 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         """Read a model that `save` or a run left in a folder."""
         files = RunFolder(folder)
         config = files.read_config()
-        model = cls(**{**config.settings.to_dict(), "orders": config.settings.orders})
+        names = [field.name for field in fields(Settings)]
+        model = cls(**{name: getattr(config.settings, name) for name in names})
         if device is not None:
             model.device = device
-        views = _new_views(model.check(), config)
+        views = new_views(model.check(), config.num_features, config.decisions["beta"])
         files.read_model(views)
         model._config, model._views = config, views
         model.history_ = files.read_metrics()
@@ -276,6 +303,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         run: str | Path | None,
         resume: bool,
         progress: Progress | None,
+        on_epoch: OnEpoch | None = None,
     ) -> ViewSource:
         started = time.perf_counter()
         settings = self.check()
@@ -292,27 +320,29 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
             files.begin(self._config, resume=resume)
         device = settings.torch_device
         source = prepared.source(device, _stage(progress, "diffuse"))
-        self._views = _new_views(settings, self._config)
+        self._views = new_views(settings, self._config.num_features, prepared.beta)
+        if prepared.column_weights is not None:
+            self._views.column_weights.copy_(torch.from_numpy(prepared.column_weights))
         self.history_: list[EpochRecord] = []
         if files is not None and files.is_finished:
             files.read_model(self._views)
             self.history_ = files.read_metrics()
         else:
-            self._train_and_finish(source, settings, files, prepared, progress)
+            self._train_and_finish(source, files, prepared, progress, on_epoch)
         self.fit_seconds_ = time.perf_counter() - started
         return source
 
     def _train_and_finish(
         self,
         source: ViewSource,
-        settings: Settings,
         files: RunFolder | None,
         prepared: Preparation,
         progress: Progress | None,
+        on_epoch: OnEpoch | None,
     ) -> None:
         failure = None
         try:
-            self._train(source, settings, files, _stage(progress, "train"))
+            self._train(source, files, _stage(progress, "train"), on_epoch)
         except NonFiniteLossError as error:
             failure = ". ".join([str(error), *prepared.stability.describe()])
         self._views.freeze_statistics(source)
@@ -324,61 +354,35 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
     def _train(
         self,
         source: ViewSource,
-        settings: Settings,
         files: RunFolder | None,
         progress: Callable[[int, int], None] | None,
+        on_epoch: OnEpoch | None,
     ) -> None:
-        views = self._views
-        optimizer = torch.optim.Adam(
-            views.parameters(),
-            lr=self._config.decisions["lr"],
-            weight_decay=settings.weight_decay,
-        )
+        views, config = self._views, self._config
+        optimizer = new_optimizer(views, config)
         log = TrainingLog(files, views, optimizer)
         self.history_ = log.history
-        with deferred_interrupt() as interrupt:
 
-            def on_epoch(record: EpochRecord) -> None:
-                with log.epoch(record):
-                    if progress is not None:
-                        progress(record.epoch, settings.epochs)
-                    interrupt.raise_if_requested()
+        def embed_now() -> NDArray[np.float32]:
+            views.freeze_statistics(source)
+            return self._embed(source)
 
-            train(
-                views,
-                source,
-                build_loss(settings.loss, settings.eta),
-                optimizer,
-                epochs=settings.epochs,
-                first_epoch=len(log.history) + 1,
-                batch_size=self._config.decisions["batch_size"],
-                seed=settings.seed,
-                on_epoch=on_epoch,
-            )
+        def after_epoch(record: EpochRecord) -> None:
+            if progress is not None:
+                progress(record.epoch, config.settings.epochs)
+            if on_epoch is not None:
+                on_epoch(record, embed_now)
+
+        run_epochs(views, source, config, optimizer, log, after_epoch)
 
     def _embed(self, source: ViewSource) -> NDArray[np.float32]:
-        block = EMBED_ROWS if isinstance(source, Diffused) else None
-        embedding = self._views.embed(source, block).float().cpu().numpy()
+        embedding = self._views.embed(source).float().cpu().numpy()
         if not np.isfinite(embedding).all():
             message = "the embedding has values that are not finite; " + "; ".join(
                 self.stability_.describe()
             )
             raise NonFiniteLossError(message)
         return np.asarray(embedding)
-
-
-def _new_views(settings: Settings, config: Config) -> ViewPair:
-    views = ViewPair(
-        config.num_features,
-        settings.dim,
-        init_scale=settings.init_scale,
-        activation=settings.activation,
-        standardize=settings.standardize,
-        beta=config.decisions["beta"],
-        seed=settings.seed,
-        dtype=settings.torch_dtype,
-    )
-    return views.to(settings.torch_device)
 
 
 def _stage(progress: Progress | None, stage: str) -> Callable[[int, int], None] | None:

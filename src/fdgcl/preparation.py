@@ -21,6 +21,7 @@ from fdgcl.diffusion.stability import StabilityReport, stability_report
 from fdgcl.graphs import Graph
 from fdgcl.graphs.operators import Direction, Normalization, Operator, build_operator
 from fdgcl.graphs.persistence import Persistence, feature_persistence
+from fdgcl.graphs.scaling import column_rarity, scale_features
 from fdgcl.graphs.structural import structural_features
 from fdgcl.settings import Settings
 from fdgcl.views import InLoop, ViewSource, diffuse_features
@@ -43,6 +44,7 @@ class Preparation:
         settings: The model's settings.
         operator: The graph's operator.
         notices: What the user should be told.
+        column_weights: What the features' columns were multiplied by, if by anything.
     """
 
     graph: Graph
@@ -50,6 +52,7 @@ class Preparation:
     settings: Settings
     operator: Operator
     notices: tuple[str, ...]
+    column_weights: NDArray[Any] | None = None
 
     @property
     def features(self) -> NDArray[Any] | csr_array:
@@ -93,7 +96,11 @@ class Preparation:
             batch_size=self.batch_size,
             itemsize=self.settings.torch_dtype.itemsize,
         )
-        return make_plan(load, self.settings.strategy)
+        strategy = self.settings.strategy
+        if strategy == "auto" and {"local", "global"} & set(self.settings.keep):
+            # All features are diffused for the embedding, whatever training does.
+            strategy = "precompute"
+        return make_plan(load, strategy)
 
     @cached_property
     def persistence(self) -> Persistence:
@@ -172,8 +179,16 @@ class Preparation:
         }
 
 
-def prepare(graph: Graph, settings: Settings) -> Preparation:
-    """Check a graph against the settings and build its operator."""
+def prepare(
+    graph: Graph, settings: Settings, column_weights: NDArray[Any] | None = None
+) -> Preparation:
+    """Check a graph against the settings and build its operator.
+
+    Args:
+        graph: The graph.
+        settings: The model's.
+        column_weights: Of the graph the model was trained on, where it has any.
+    """
     _check_is_graph(graph)
     notices: list[str] = []
     structural = None
@@ -185,6 +200,7 @@ def prepare(graph: Graph, settings: Settings) -> Preparation:
             f"the graph has no features: {made.shape[1]} {structural!r} features were "
             "made from its edges"
         )
+    graph, column_weights = _scaled(graph, settings, column_weights)
     if settings.direction is None and not graph.is_symmetric:
         notices.append(
             "the edges are directed and no direction was given: they are used both "
@@ -196,7 +212,24 @@ def prepare(graph: Graph, settings: Settings) -> Preparation:
         self_loops=settings.self_loops,
         normalization=cast(Normalization, settings.normalization),
     )
-    return Preparation(graph, structural, settings, operator, tuple(notices))
+    return Preparation(
+        graph, structural, settings, operator, tuple(notices), column_weights
+    )
+
+
+def _scaled(
+    graph: Graph, settings: Settings, column_weights: NDArray[Any] | None
+) -> tuple[Graph, NDArray[Any] | None]:
+    scaling = settings.feature_scaling
+    if scaling == "none":
+        return graph, None
+    assert graph.features is not None
+    if scaling == "tf-idf" and column_weights is None:
+        column_weights = column_rarity(graph.features)
+    elif column_weights is not None:
+        _check_width(len(column_weights), graph.num_features)
+    scaled = scale_features(graph.features, scaling, column_weights)
+    return graph.with_features(scaled), column_weights
 
 
 def prepare_training(graph: Graph, settings: Settings) -> Preparation:
@@ -228,12 +261,7 @@ def check_schema(schema: dict[str, Any], prepared: Preparation) -> None:
             f"the model was trained on {_kind(schema)}, this graph has {_kind(found)}"
         )
         raise InputError(message)
-    if found["num_features"] != schema["num_features"]:
-        message = (
-            f"the model was trained on {schema['num_features']:,} features, this graph "
-            f"has {found['num_features']:,}"
-        )
-        raise InputError(message)
+    _check_width(schema["num_features"], found["num_features"])
     if found["structural"] == "spectral" and found["adjacency"] != schema["adjacency"]:
         message = (
             "the model was trained on spectral features, which belong to one graph "
@@ -241,6 +269,14 @@ def check_schema(schema: dict[str, Any], prepared: Preparation) -> None:
         )
         raise InputError(message)
     _check_names(schema["feature_names"], found["feature_names"])
+
+
+def _check_width(trained: int, found: int) -> None:
+    if found != trained:
+        message = (
+            f"the model was trained on {trained:,} features, this graph has {found:,}"
+        )
+        raise InputError(message)
 
 
 def _check_names(trained: list[str] | None, found: list[str] | None) -> None:

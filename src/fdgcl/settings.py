@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self, get_args
 
@@ -20,9 +20,10 @@ from fdgcl._checks import (
 )
 from fdgcl.diffusion import Schedule
 from fdgcl.graphs.operators import Direction, Normalization
+from fdgcl.graphs.scaling import FEATURE_SCALINGS
 from fdgcl.graphs.structural import STRUCTURAL
 from fdgcl.losses import LOSSES
-from fdgcl.views import ACTIVATIONS
+from fdgcl.views import ACTIVATIONS, COMBINATIONS, KEPT
 
 STRATEGIES = ("auto", "precompute", "in-loop")
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -42,12 +43,16 @@ class Settings:
     self_loops: float
     normalization: str
     memory: int | None
+    feature_scaling: str
     dim: int
     init_scale: float
     activation: str
     standardize: bool
     loss: str
     beta: float | None
+    combine: str
+    keep: Sequence[str]
+    keep_weight: float
     eta: float
     lr: float
     weight_decay: float
@@ -61,12 +66,14 @@ class Settings:
 
     def __post_init__(self) -> None:
         self._check_orders()
+        self._check_keep()
         assert isinstance(self.schedule, Schedule)
         check_positive("rate", self.rate)
         check_nonnegative("self_loops", self.self_loops)
         if self.beta is not None:
             check_fraction("beta", self.beta)
         check_nonnegative("eta", self.eta)
+        check_positive("keep_weight", self.keep_weight)
         check_positive("lr", self.lr)
         check_positive("init_scale", self.init_scale)
         check_nonnegative("weight_decay", self.weight_decay)
@@ -97,10 +104,22 @@ class Settings:
             check_order(order)
         object.__setattr__(self, "orders", orders)
 
+    def _check_keep(self) -> None:
+        if isinstance(self.keep, str) or not isinstance(self.keep, Sequence):
+            message = (
+                f"keep must be a list of some of {', '.join(KEPT)}, got {self.keep!r}"
+            )
+            raise InputError(message)
+        for name in self.keep:
+            choose("kept block", str(name), dict.fromkeys(KEPT))
+        object.__setattr__(self, "keep", tuple(dict.fromkeys(self.keep)))
+
     def _choices(self) -> list[tuple[str, str, Mapping[str, Any]]]:
         return [
             ("direction", self.direction or "symmetric", _names(Direction)),
             ("normalization", self.normalization, _names(Normalization)),
+            ("feature_scaling", self.feature_scaling, dict.fromkeys(FEATURE_SCALINGS)),
+            ("combine", self.combine, dict.fromkeys(COMBINATIONS)),
             ("activation", self.activation, ACTIVATIONS),
             ("loss", self.loss, LOSSES),
             ("strategy", self.strategy, dict.fromkeys(STRATEGIES)),
@@ -131,21 +150,30 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON."""
-        return {**asdict(self), "orders": list(self.orders)}
+        values = asdict(self)
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], where: str) -> Self:
         """Read settings from a file's values; unknown or missing ones are named."""
-        known = [field.name for field in fields(cls)]
-        for name in values:
-            if name not in known:
-                message = f"{where}: unknown setting {name!r}{nearest(name, known)}"
-                raise InputError(message)
-        missing = [name for name in known if name not in values]
+        check_names(values, where)
+        missing = [field.name for field in fields(cls) if field.name not in values]
         if missing:
             message = f"{where}: settings are missing: {', '.join(missing)}"
             raise InputError(message)
         return cls(**values)
+
+
+def check_names(values: Mapping[str, Any], where: str) -> None:
+    """Refuse settings that do not exist, naming them."""
+    known = [field.name for field in fields(Settings)]
+    for name in values:
+        if name not in known:
+            message = f"{where}: unknown setting {name!r}{nearest(name, known)}"
+            raise InputError(message)
 
 
 _DEVICES = ("auto", "cpu", "cuda")

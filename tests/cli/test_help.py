@@ -94,5 +94,5 @@ def _shown(name: str, value: object) -> str:
     if isinstance(value, bool):
         return name if value else f"no-{name}"
     if isinstance(value, tuple):
-        return ",".join(f"{part:g}" for part in value)
+        return ",".join(f"{part:g}" for part in value) or "nothing"
     return f"{value:g}" if isinstance(value, float) else str(value)

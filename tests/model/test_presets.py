@@ -6,7 +6,7 @@ import pytest
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
-from fdgcl.model import PRESETS
+from fdgcl.presets import PRESETS, VARIANTS
 
 # time, step, dim, lr, weight decay, epochs, orders, beta, eta: the paper's table
 PAPER = {
@@ -28,9 +28,34 @@ PAPER = {
 }
 
 
+OURS = (
+    "cora", "citeseer", "pubmed", "computers", "photo", "squirrel", "chameleon",
+    "crocodile", "actor", "texas", "cornell", "wisconsin",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_valid(name: str) -> None:
     FDGCL.preset(name).check()
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_the_papers_method_has_none_of_our_additions(name: str) -> None:
+    model = FDGCL.preset(name, variant="paper")
+    assert model.loss == "regularized-cosmean"
+    assert (model.combine, model.keep, model.feature_scaling) == ("sum", (), "none")
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_ours_is_the_default_and_another(name: str) -> None:
+    ours, paper = FDGCL.preset(name), FDGCL.preset(name, variant="paper")
+    assert ours.get_params() == FDGCL.preset(name, variant="best").get_params()
+    assert ours.get_params() != paper.get_params()
+
+
+def test_without_ours_the_papers_is_taken() -> None:
+    ours, paper = (FDGCL.preset("roman-empire", variant=v) for v in VARIANTS)
+    assert ours.get_params() == paper.get_params()
 
 
 def test_the_papers_fifteen_are_there() -> None:
@@ -39,7 +64,7 @@ def test_the_papers_fifteen_are_there() -> None:
 
 @pytest.mark.parametrize("name", PAPER)
 def test_presets_follow_the_papers_table(name: str) -> None:
-    found = FDGCL.preset(name)
+    found = FDGCL.preset(name, variant="paper")
     values = (
         found.time,
         found.step,
@@ -57,5 +82,11 @@ def test_presets_follow_the_papers_table(name: str) -> None:
 
 def test_overrides_and_unknown_names() -> None:
     assert FDGCL.preset("texas", dim=8).dim == 8
+    with pytest.raises(
+        InputError, match=r"unknown variant 'ours' \(known: best, paper\)"
+    ):
+        FDGCL.preset("texas", variant="ours")
+    with pytest.raises(InputError, match="cora-bundled"):
+        FDGCL.preset("cora-bundled", variant="paper")
     with pytest.raises(InputError, match=r'unknown preset.*did you mean "texas"'):
         FDGCL.preset("texsa")

@@ -13,12 +13,22 @@ import typer
 from typer.core import TyperGroup
 
 from fdgcl._version import __version__
-from fdgcl.cli import bench, demo, embed, evaluate, transform
+from fdgcl.cli import bench, demo, embed, evaluate, report, reproduce, transform, tune
 from fdgcl.cli.failures import explained
 from fdgcl.cli.options import DEBUG, GIVEN, Debug
 
 _LATER = {"data": "fdgcl.cli.data"}
-_ORDER = ("demo", "embed", "transform", "evaluate", "data", "bench")
+_ORDER = (
+    "demo",
+    "embed",
+    "transform",
+    "evaluate",
+    "tune",
+    "report",
+    "reproduce",
+    "data",
+    "bench",
+)
 
 
 class _Commands(TyperGroup):
@@ -58,7 +68,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (embed, transform, evaluate, bench, demo):
+for module in (embed, transform, evaluate, tune, report, reproduce, bench, demo):
     app.command()(getattr(module, module.__name__.rpartition(".")[2]))
 
 

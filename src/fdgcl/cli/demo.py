@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fdgcl.cli import options
-from fdgcl.cli.job import Job, build_model
+from fdgcl.cli.job import Job
 from fdgcl.cli.runs import RUNS, check_writable
 from fdgcl.cli.source import Reading, find_source
+from fdgcl.cli.start import Start, build_model
 from fdgcl.cli.talk import Talk
 
 GRAPH = "cora-bundled"
@@ -28,7 +29,7 @@ def demo(
     check_writable(RUNS)
     source = find_source(GRAPH)
     reading = Reading()
-    model = build_model(source, None, {}, reading, talk)
+    model = build_model(source, Start(), {}, reading, talk)
     job = Job(
         source,
         reading,

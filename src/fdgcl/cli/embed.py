@@ -10,11 +10,12 @@ import typer
 
 from fdgcl._checks import check_count
 from fdgcl.cli import options
-from fdgcl.cli.job import Job, build_model
+from fdgcl.cli.job import Job
 from fdgcl.cli.options import GIVEN, RUN, option
 from fdgcl.cli.runs import check_output, check_run
 from fdgcl.cli.settings import given_settings, with_settings
 from fdgcl.cli.source import Reading, find_source, need_labels, refuse_files
+from fdgcl.cli.start import Start, build_model
 from fdgcl.cli.talk import Talk
 
 
@@ -42,6 +43,25 @@ def embed(
             text="Start from this dataset's settings; other options override them.",
             metavar="NAME",
             show_default="that of the dataset",
+            panel=RUN,
+        ),
+    ] = None,
+    variant: Annotated[
+        str | None,
+        option(
+            "--variant",
+            text="Which settings of the preset: best (ours) or paper.",
+            metavar="NAME",
+            show_default="best",
+            panel=RUN,
+        ),
+    ] = None,
+    settings_file: Annotated[
+        Path | None,
+        option(
+            "--settings",
+            kind=Path,
+            text="Start from the settings in this TOML file, as fdgcl tune writes it.",
             panel=RUN,
         ),
     ] = None,
@@ -113,7 +133,8 @@ def embed(
         check_run(run, resume=resume)
         if output is not None:
             check_output(output)
-    model = build_model(source, preset, given_settings(settings), reading, talk)
+    start = Start(preset, variant, settings_file)
+    model = build_model(source, start, given_settings(settings), reading, talk)
     job = Job(source, reading, model, talk, seeds=seeds, scored=evaluate)
     if dry_run:
         job.plan()

@@ -13,10 +13,10 @@ from fdgcl._checks import InputError, choose
 from fdgcl.cli import options
 from fdgcl.cli.options import DATA, option
 from fdgcl.cli.progress import bars
-from fdgcl.cli.scores import percent
 from fdgcl.cli.source import Reading
 from fdgcl.cli.talk import Talk
 from fdgcl.cli.truth import Truth, from_dataset, from_file
+from fdgcl.experiments.measures.scores import percent
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -29,33 +29,6 @@ if TYPE_CHECKING:
     from fdgcl.model import FDGCL
 
 
-def build_model(
-    source: Source,
-    preset: str | None,
-    settings: Mapping[str, Any],
-    reading: Reading,
-    talk: Talk,
-) -> FDGCL:
-    """Return the model with its settings checked: preset, then what was given.
-
-    Raises:
-        InputError: A setting is out of range, or the preset is unknown.
-    """
-    from fdgcl.model import FDGCL, PRESETS
-
-    given = dict(settings)
-    if reading.made:
-        given["structural"] = reading.made
-    if preset is None and source.path is None and source.name in PRESETS:
-        preset = source.name
-    model = FDGCL(**given) if preset is None else FDGCL.preset(preset, **given)
-    _ = model.check().torch_device  # a device that is not here is refused now
-    if preset is not None:
-        changed = f", with {', '.join(sorted(given))} as given" if given else ""
-        talk.notice(f"settings: the preset for {preset}{changed}")
-    return model
-
-
 @dataclass(frozen=True)
 class Job:
     """What to embed and how; `run` does it, `plan` only tells.

@@ -9,6 +9,7 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
+from fdgcl.experiments.measures.scores import percent
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -89,12 +90,6 @@ def score_table(rows: Sequence[Row], caption: str) -> Table:
     return table
 
 
-def percent(values: Sequence[float]) -> str:
-    """Return mean and standard deviation in percent, as `83.76 ± 0.41`."""
-    spread = f" ± {100 * pstdev(values):.2f}" if len(values) > 1 else ""
-    return f"{100 * fmean(values):.2f}{spread}"
-
-
 def score(
     name: str, embeddings: Iterable[Any], graph: Graph, bars: Bars, device: Any
 ) -> Row:
@@ -118,19 +113,12 @@ def score(
 
 def baselines(models: Sequence[FDGCL], graph: Graph, bars: Bars) -> list[Row]:
     """Return the rows that need no training: untrained encoder, A^2 X, and X."""
-    from fdgcl.preparation import prepare
+    from fdgcl.experiments.baselines import features, smoothed, untrained
 
-    untrained = (
-        type(model)(**{**model.get_params(), "epochs": 0}).fit_transform(graph)
-        for model in models
-    )
-    settings = models[0].check()
-    prepared = prepare(graph, settings)
-    x, a = prepared.features, prepared.operator.matrix.matrix
-    rows = {
-        "the untrained encoder": untrained,
-        "A²X, features smoothed twice": [(a @ (a @ x)).astype(x.dtype)],
-        "X, the features themselves": [x],
+    rows: dict[str, Iterable[Any]] = {
+        "the untrained encoder": (untrained(model, graph) for model in models),
+        "A²X, features smoothed twice": [smoothed(models[0], graph)],
+        "X, the features themselves": [features(models[0], graph)],
     }
-    device = settings.torch_device
+    device = models[0].check().torch_device
     return [score(name, found, graph, bars, device) for name, found in rows.items()]

@@ -98,7 +98,14 @@ SETTINGS = (
         "Past steps the solver remembers (short memory).",
         "all",
     ),
-    Setting("dim", int, TRAINING, "Length of an embedding (d).", "512"),
+    Setting(
+        "feature_scaling",
+        str,
+        DIFFUSION,
+        "What is done to the features first: none, row (rows of length 1) or tf-idf.",
+        "none",
+    ),
+    Setting("dim", int, TRAINING, "Columns of each view (d).", "512"),
     Setting(
         "init_scale",
         float,
@@ -130,6 +137,29 @@ SETTINGS = (
         TRAINING,
         "Weight of the first view in the embedding.",
         "decided by the graph",
+    ),
+    Setting(
+        "combine",
+        str,
+        TRAINING,
+        "How the views become the embedding: sum (weighted by beta) or concat.",
+        "sum",
+    ),
+    Setting(
+        "keep",
+        str,
+        TRAINING,
+        "What to keep beside the views, untouched by training: some of features, local "
+        "(diffused by the first order) and global (by the second).",
+        "nothing",
+        "A,B",
+    ),
+    Setting(
+        "keep_weight",
+        float,
+        TRAINING,
+        "Weight of what is kept; 1 is as much as the views have.",
+        "1",
     ),
     Setting("eta", float, TRAINING, "Weight of the loss's regulariser.", "0.1"),
     Setting("lr", float, TRAINING, "Learning rate.", "0.01"),
@@ -175,6 +205,8 @@ def given_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in settings.items() if value is not None}
     if "orders" in given:
         given["orders"] = _orders(given["orders"])
+    if "keep" in given:
+        given["keep"] = tuple(part for part in given["keep"].split(",") if part)
     if str(given.get("skip", "")).lstrip("+-").isdigit():
         given["skip"] = int(given["skip"])
     return given

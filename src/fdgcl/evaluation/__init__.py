@@ -4,6 +4,7 @@ from fdgcl.evaluation.clustering import cluster
 from fdgcl.evaluation.neighbours import knn
 from fdgcl.evaluation.probe import linear_probe
 from fdgcl.evaluation.results import ClusterResult, KNNResult, ProbeResult
+from fdgcl.evaluation.validation import validation_scores
 
 __all__ = [
     "ClusterResult",
@@ -12,4 +13,5 @@ __all__ = [
     "cluster",
     "knn",
     "linear_probe",
+    "validation_scores",
 ]

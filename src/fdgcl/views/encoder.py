@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from functools import partial
 from typing import final
 
 import torch
@@ -10,6 +12,7 @@ from torch import Tensor, nn
 
 from fdgcl._checks import choose
 from fdgcl.views.activations import ACTIVATIONS
+from fdgcl.views.combination import Combination, Kept, Views
 from fdgcl.views.sources import ViewSource, inverse_root
 
 
@@ -25,7 +28,8 @@ class ViewPair(nn.Module):
         standardize: Bring every hidden column to mean 0 and variance 1, over all
             nodes, before the activation. Without it the cosine losses soon move all
             rows onto one direction.
-        beta: Weight of the first view in the embedding.
+        combination: How the views become the embedding; half of each if not given.
+        scaled_columns: Whether features are weighted column by column beforehand.
         seed: Of the initial weights.
         dtype: Of the weights.
     """
@@ -38,7 +42,8 @@ class ViewPair(nn.Module):
         init_scale: float = 1.0,
         activation: str = "relu",
         standardize: bool = True,
-        beta: float = 0.5,
+        combination: Combination | None = None,
+        scaled_columns: bool = False,
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
     ) -> None:
@@ -48,16 +53,18 @@ class ViewPair(nn.Module):
             _glorot(num_features, dim, init_scale, generator, dtype) for _ in range(2)
         )
         self.standardize = standardize
-        self.beta = beta
+        self.combination = combination or Combination(0.5, dtype=dtype)
         self._activation = choose("activation", activation, ACTIVATIONS)
         self.register_buffer("mean", torch.zeros(2, dim, dtype=dtype))
         self.register_buffer("scale", torch.ones(2, dim, dtype=dtype))
         self.mean: Tensor
         self.scale: Tensor
+        # Not used here: another graph's features are weighted as the training graph's.
+        weights = torch.ones(num_features if scaled_columns else 0, dtype=torch.float64)
+        self.register_buffer("column_weights", weights)
+        self.column_weights: Tensor
 
-    def forward(
-        self, source: ViewSource, rows: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, source: ViewSource, rows: Tensor | None = None) -> Views:
         """Both views of the given rows (all by default), as training sees them."""
         return self._view(0, source, rows), self._view(1, source, rows)
 
@@ -68,31 +75,36 @@ class ViewPair(nn.Module):
 
     @torch.no_grad()
     def freeze_statistics(self, source: ViewSource) -> None:
-        """Keep the training graph's column statistics for embedding other graphs."""
-        if not self.standardize:
-            return
-        for view, weight in enumerate(self.weights):
-            mean, variance = source.moments(view, weight)
-            self.mean[view] = mean
-            self.scale[view] = inverse_root(variance)
+        """Keep the training graph's statistics for embedding other graphs."""
+        if self.standardize:
+            for view, weight in enumerate(self.weights):
+                mean, variance = source.moments(view, weight)
+                self.mean[view] = mean
+                self.scale[view] = inverse_root(variance)
+        self.combination.freeze(self._parts(source))
 
     @torch.no_grad()
-    def embed(self, source: ViewSource, block: int | None = None) -> Tensor:
-        """The embedding `beta * Z1 + (1 - beta) * Z2`, with the frozen statistics."""
-        if block is None or block >= source.num_rows:
-            return self._embed_rows(source, None)
-        device = self.mean.device
-        rows = torch.split(torch.arange(source.num_rows, device=device), block)
-        return torch.cat([self._embed_rows(source, part) for part in rows])
+    def embed(self, source: ViewSource) -> Tensor:
+        """The embedding of all rows, with the frozen statistics."""
+        parts = [self.combination(*part) for part in self._parts(source)]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-    def _embed_rows(self, source: ViewSource, rows: Tensor | None) -> Tensor:
-        shares = (self.beta, 1 - self.beta)
-        total = torch.zeros((), dtype=self.mean.dtype, device=self.mean.device)
-        for view, (weight, share) in enumerate(zip(self.weights, shares, strict=True)):
-            hidden = source.hidden(view, weight, rows)
-            hidden.sub_(self.mean[view]).mul_(self.scale[view])
-            total = total + self._activation(hidden) * share
-        return total
+    @torch.no_grad()
+    def each(self, source: ViewSource, rows: Tensor | None = None) -> Views:
+        """Both views of the given rows (all by default), with frozen statistics."""
+        return self._frozen(0, source, rows), self._frozen(1, source, rows)
+
+    def _parts(self, source: ViewSource) -> Iterator[tuple[Views, Kept]]:
+        for rows in source.row_blocks(self.mean.device):
+            yield self.each(source, rows), partial(self._kept, source, rows)
+
+    def _kept(self, source: ViewSource, rows: Tensor | None, name: str) -> Tensor:
+        return source.kept(name, rows).to(self.mean)
+
+    def _frozen(self, view: int, source: ViewSource, rows: Tensor | None) -> Tensor:
+        hidden = source.hidden(view, self.weights[view], rows)
+        hidden.sub_(self.mean[view]).mul_(self.scale[view])
+        return self._activation(hidden)
 
 
 def _glorot(

@@ -18,12 +18,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from fdgcl._checks import InputError
 from fdgcl.diffusion import PolynomialFilter, filter_with_gradient
 from fdgcl.diffusion.polynomial import Progress
 from fdgcl.graphs.sparse import SparseMatrix
 
 # Below this variance a hidden column is constant but for rounding.
 _SMALLEST_VARIANCE = 1e-20
+
+_VIEW_NAMES = {"local": 0, "global": 1}
 
 Features: TypeAlias = NDArray[Any] | csr_array
 
@@ -32,6 +35,21 @@ class ViewSource(abc.ABC):
     """Gives `p_a(L) X W` for each view, all rows or some of them."""
 
     num_rows: int
+
+    #: Rows to embed at a time; None for all, where some would cost as much as all.
+    block_rows: int | None = None
+
+    def row_blocks(self, device: torch.device) -> list[Tensor | None]:
+        """All rows, some at a time; None stands for all of them."""
+        if self.block_rows is None or self.num_rows <= self.block_rows:
+            return [None]
+        rows = torch.arange(self.num_rows, device=device)
+        return [*torch.split(rows, self.block_rows)]
+
+    def kept(self, name: str, rows: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """The `features` themselves, or as the `local` or `global` order diffuses."""
+        message = f"this encoder has no {name!r} block to keep beside its views"
+        raise InputError(message)
 
     @abc.abstractmethod
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
@@ -57,9 +75,22 @@ class ViewSource(abc.ABC):
 class Diffused(ViewSource):
     """Features diffused before training: an epoch never touches the graph."""
 
-    def __init__(self, views: Sequence[Tensor]) -> None:
+    block_rows = 32768
+
+    def __init__(
+        self, views: Sequence[Tensor], features: Features | None = None
+    ) -> None:
         self.views = list(views)
+        self.features = features
         self.num_rows = views[0].shape[0]
+
+    def kept(self, name: str, rows: Tensor | None = None) -> Tensor:
+        """See the base class."""
+        if name == "features":
+            assert self.features is not None
+            return _dense_rows(self.features, rows)
+        diffused = self.views[_VIEW_NAMES[name]]
+        return diffused if rows is None else diffused[rows]
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
         """See the base class."""
@@ -94,12 +125,28 @@ class InLoop(ViewSource):
     """Features diffused after the linear map, in every epoch and all rows at once."""
 
     def __init__(self, features: Features, polynomial: PolynomialFilter) -> None:
+        self._features, self._polynomial = features, polynomial
         self._filters = [polynomial.row(i) for i in range(len(polynomial.coefficients))]
         self.num_rows = features.shape[0]
         self._sparse = (
             SparseMatrix(features) if isinstance(features, csr_array) else None
         )
         self._dense = None if self._sparse else torch.from_numpy(np.array(features))
+
+    def kept(self, name: str, rows: Tensor | None = None) -> Tensor:
+        """See the base class."""
+        if name == "features":
+            return _dense_rows(self._features, rows)
+        return self._diffused.kept(name, rows)
+
+    @cached_property
+    def _diffused(self) -> Diffused:
+        return diffuse_features(
+            self._features,
+            self._polynomial,
+            dtype=torch.float32,
+            device=torch.device("cpu"),
+        )
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
         """See the base class; chosen rows cost as much as all of them."""
@@ -148,7 +195,14 @@ def diffuse_features(
             view[:, start : start + block] = value
         if progress is not None:
             progress(min(start + block, columns), columns)
-    return Diffused(views)
+    return Diffused(views, features)
+
+
+def _dense_rows(features: Features, rows: Tensor | None) -> Tensor:
+    part = features if rows is None else features[rows.cpu().numpy()]
+    return torch.from_numpy(
+        np.array(part) if isinstance(part, np.ndarray) else part.toarray()
+    )
 
 
 def _mean_and_covariance(view: Tensor, rows: int = 65536) -> tuple[Tensor, Tensor]:

@@ -1,0 +1,127 @@
+"""What `fdgcl embed` did, kept in the run folder for those who come later."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from fdgcl._checks import InputError
+from fdgcl._files import write_json
+from fdgcl.cli.source import Reading, Source
+
+FILE = "job.json"
+FORMAT = "fdgcl-job-1"
+PACKAGES = ("fdgcl", "torch", "numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Record:
+    """An embedding job that is done.
+
+    Attributes:
+        command: What was typed.
+        source: Where the graph was.
+        reading: How it was read.
+        embedding: Where the embedding went.
+        seconds: Spent diffusing and training.
+        notices: What was decided for the user.
+        scores: Names, means and spreads, if the embedding was scored.
+        scored: Whose labels, which splits.
+        versions: Of Python and packages.
+    """
+
+    command: str
+    source: Source
+    reading: Reading
+    embedding: Path
+    seconds: float
+    notices: tuple[str, ...]
+    scores: tuple[Mapping[str, Any], ...]
+    scored: str
+    versions: Mapping[str, str]
+
+
+def write_record(
+    folder: Path,
+    *,
+    command: str,
+    source: Source,
+    reading: Reading,
+    embedding: Path,
+    seconds: float,
+    notices: Sequence[str],
+    scores: Sequence[Mapping[str, Any]] = (),
+    scored: str = "",
+) -> None:
+    """Write the record of a job to its run folder; paths are made absolute."""
+    files = {
+        name: None if value is None else str(Path(value).absolute())
+        for name, value in (
+            ("labels", reading.labels),
+            ("data_root", reading.data_root),
+            ("features", reading.feature_file),
+        )
+    }
+    if reading.made is not None:
+        files["features"] = reading.made
+    path = None if source.path is None else str(source.path.absolute())
+    value = {
+        "format": FORMAT,
+        "command": command,
+        "graph": {"name": source.name, "path": path},
+        "reading": {**asdict(reading), **files},
+        "embedding": str(embedding.absolute()),
+        "seconds": round(seconds, 3),
+        "notices": list(notices),
+        "scores": list(scores),
+        "scored": scored,
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in PACKAGES},
+        },
+    }
+    write_json(folder / FILE, value)
+
+
+def read_record(folder: Path) -> Record | None:
+    """Read the record of the job that left this run folder; None if it left none.
+
+    Raises:
+        InputError: The file is damaged.
+    """
+    file = folder / FILE
+    if not file.is_file():
+        return None
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+        if value["format"] != FORMAT:
+            raise ValueError
+        path = value["graph"]["path"]
+        return Record(
+            command=str(value["command"]),
+            source=Source(value["graph"]["name"], None if path is None else Path(path)),
+            reading=_reading(value["reading"]),
+            embedding=Path(value["embedding"]),
+            seconds=float(value["seconds"]),
+            notices=tuple(map(str, value["notices"])),
+            scores=tuple(dict(one) for one in value["scores"]),
+            scored=str(value["scored"]),
+            versions={str(k): str(v) for k, v in value["versions"].items()},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        message = f"{file} was not written by fdgcl, or is damaged"
+        raise InputError(message) from None
+
+
+def _reading(value: Mapping[str, Any]) -> Reading:
+    reading = Reading(**value)
+    return replace(
+        reading,
+        labels=None if reading.labels is None else Path(reading.labels),
+        data_root=None if reading.data_root is None else Path(reading.data_root),
+    )

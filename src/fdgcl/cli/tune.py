@@ -1,0 +1,341 @@
+"""`fdgcl tune`: search the settings that validate best."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fdgcl._checks import InputError, check_count, check_positive, nearest
+from fdgcl.cli import console, options
+from fdgcl.cli.failures import INTERRUPTED
+from fdgcl.cli.options import RUN, option
+from fdgcl.cli.runs import RUNS, check_writable
+from fdgcl.cli.source import Reading, Source, find_source, read, refuse_files, summary
+from fdgcl.cli.talk import Talk
+
+if TYPE_CHECKING:
+    from fdgcl.tuning import Problem
+
+DEFAULT_TRIALS = 50
+SETTINGS_FILE, REPORT = "best.toml", "report.html"
+
+
+def tune(
+    graph: options.GraphName,
+    features: options.Features = None,
+    labels: options.Labels = None,
+    source_column: options.SourceColumn = None,
+    target_column: options.TargetColumn = None,
+    weight_column: options.WeightColumn = None,
+    id_column: options.IdColumn = None,
+    label_column: options.LabelColumn = None,
+    header: options.Header = None,
+    data_root: options.DataRoot = None,
+    trials: Annotated[
+        int | None,
+        option(
+            "--trials",
+            kind=int,
+            panel=RUN,
+            text="Stop when the study has this many trials, earlier calls included.",
+            show_default=f"{DEFAULT_TRIALS}, unless --minutes is given",
+        ),
+    ] = None,
+    minutes: Annotated[
+        float | None,
+        option(
+            "--minutes",
+            kind=float,
+            panel=RUN,
+            text="Stop after so many minutes, the last comparison included.",
+            show_default="no limit",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int,
+        option("--seeds", kind=int, panel=RUN, text="How often each trial trains."),
+    ] = 2,
+    top: Annotated[
+        int,
+        option(
+            "--top",
+            kind=int,
+            panel=RUN,
+            text="How many of the best trials are compared again with fresh seeds.",
+        ),
+    ] = 5,
+    slowest: Annotated[
+        float,
+        option(
+            "--slowest",
+            kind=float,
+            panel=RUN,
+            text="Stop a trial that takes more than this many times as long as the "
+            "starting settings.",
+        ),
+    ] = 10.0,
+    study: Annotated[
+        Path | None,
+        option(
+            "--study",
+            kind=Path,
+            panel=RUN,
+            text="Folder of the study; one that is there is continued.",
+            show_default="runs/tune-GRAPH",
+        ),
+    ] = None,
+    space: Annotated[
+        str,
+        option(
+            "--space",
+            panel=RUN,
+            metavar="NAME|FILE.toml",
+            text="Where to search: default, small, or a file of your own.",
+        ),
+    ] = "default",
+    variant: Annotated[
+        str,
+        option(
+            "--variant",
+            panel=RUN,
+            metavar="best|paper",
+            text="Start from our settings of the preset, or from the paper's.",
+        ),
+    ] = "best",
+    preset: Annotated[
+        str | None,
+        option(
+            "--preset",
+            panel=RUN,
+            metavar="NAME",
+            text="Start from this dataset's settings.",
+            show_default="that of the dataset",
+        ),
+    ] = None,
+    fixed: Annotated[
+        list[str] | None,
+        option(
+            "--set",
+            panel=RUN,
+            metavar="NAME=VALUE",
+            text="Fix a setting and leave it out of the search; may be repeated.",
+        ),
+    ] = None,
+    device: Annotated[
+        str, option("--device", kind=str, panel=RUN, text="auto, cpu or cuda.")
+    ] = "auto",
+    output: Annotated[
+        Path | None,
+        option(
+            "--output",
+            "-o",
+            kind=Path,
+            text="Where the best settings go, as TOML.",
+            show_default=f"{SETTINGS_FILE} in the study",
+        ),
+    ] = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+    debug: options.Debug = False,  # noqa: ARG001
+) -> None:
+    """Search the settings whose embedding a linear probe does best on, on validation.
+
+    Test nodes are erased before the search begins. The same command goes on where an
+    earlier one stopped, and may run several times at once.
+
+    fdgcl tune texas --minutes 10 -o best.toml
+    """
+    talk = Talk(quiet=quiet, json=json)
+    source = find_source(graph)
+    reading = Reading(
+        features=features,
+        labels=labels,
+        source_column=source_column,
+        target_column=target_column,
+        weight_column=weight_column,
+        id_column=id_column,
+        label_column=label_column,
+        header=header,
+        data_root=data_root,
+    )
+    reading.check()
+    refuse_files(source, reading)
+    _need_labels(source, reading)
+    folder = study or RUNS / f"tune-{_plain(source.name)}"
+    target = output or folder / SETTINGS_FILE
+    _check_places(folder, target)
+    for name, count in (("--seeds", seeds), ("--top", top)):
+        check_count(name, count)
+    check_positive("--slowest", slowest)
+    if trials is not None:
+        check_count("--trials", trials)
+    if minutes is not None:
+        check_positive("--minutes", minutes)
+
+    from fdgcl import tuning
+    from fdgcl.cli.tune_output import Outcome
+
+    tuning.require_optuna()
+    whole = tuning.load_space(space)
+    given = parse_settings(fixed or ())
+    start = _start(source, reading, preset, variant, given, device, talk)
+    if trials is None and minutes is None:
+        trials = DEFAULT_TRIALS
+    with talk.bars() as bars:
+        with bars.waiting("read"):
+            problem = _problem(source, reading, talk)
+        found = tuning.tune(
+            problem,
+            start,
+            folder,
+            space=whole.narrowed(
+                frozenset(given), directed=not problem.graph.is_symmetric
+            ),
+            budget=tuning.Budget(
+                trials, minutes, top=top, fresh=max(3, seeds), slowest=slowest
+            ),
+            seeds=seeds,
+            device=device,
+            progress=bars,
+            on_trial=lambda record, is_best: _tell(record, start, is_best, talk),
+        )
+    outcome = Outcome(found, problem, folder, target, _next(source, reading, target))
+    outcome.write(talk)
+    outcome.tell(talk)
+    if found.interrupted:
+        console.fail("interrupted; the same command goes on where it stopped")
+        raise typer.Exit(INTERRUPTED)
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Read NAME=VALUE pairs; values are TOML, and words need no quotes.
+
+    Raises:
+        InputError: A pair has no `=`, or its name is no setting.
+    """
+    from fdgcl.tuning.space import defaults
+
+    known = {name: one for name, one in defaults().items() if name != "device"}
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        name = name.replace("-", "_")
+        if not equals or name not in known:
+            hint = nearest(name, known) if equals else ""
+            message = f"--set takes NAME=VALUE, NAME a setting, got {text!r}{hint}"
+            raise InputError(message)
+        several = isinstance(known[name], tuple)
+        found[name] = _values(value) if several else _value(value)
+    return found
+
+
+def _values(text: str) -> tuple[Any, ...]:
+    parts = text.strip("[]()").split(",")
+    return tuple(_value(part.strip()) for part in parts if part.strip())
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _start(
+    source: Source,
+    reading: Reading,
+    preset: str | None,
+    variant: str,
+    given: dict[str, Any],
+    device: str,
+    talk: Talk,
+) -> dict[str, Any]:
+    """Return all starting settings, checked: preset, then what was given."""
+    from fdgcl._checks import choose
+    from fdgcl.model import FDGCL
+    from fdgcl.presets import PRESETS, VARIANTS
+
+    choose("variant", variant, dict.fromkeys(VARIANTS))
+    given = {**given, "device": device}
+    if reading.made:
+        given["structural"] = reading.made
+    if preset is None and source.path is None and source.name in PRESETS:
+        preset = source.name
+    if preset is None:
+        model = FDGCL(**given)
+        talk.notice("starts from the default settings")
+    else:
+        model = FDGCL.preset(preset, variant=variant, **given)
+        talk.notice(f"starts from the preset for {preset} ({variant})")
+    _ = model.check().torch_device  # a device that is not here is refused now
+    settings: dict[str, Any] = model.get_params()
+    return settings
+
+
+def _problem(source: Source, reading: Reading, talk: Talk) -> Problem:
+    """Read the graph, and keep only what tuning may see of it."""
+    from fdgcl.cli.scores import with_splits
+    from fdgcl.tuning import Problem
+
+    graph = read(source, reading)
+    talk.notice(summary(graph))
+    if graph.y is None:
+        message = f"tune needs labels, and {graph.name} ({graph.source}) has none"
+        raise InputError(message)
+    graph, notice = with_splits(graph)
+    talk.notice(*[notice] if notice else [])
+    return Problem.of(graph)
+
+
+def _tell(record: Any, start: dict[str, Any], is_best: bool, talk: Talk) -> None:
+    from fdgcl.cli.tune_output import changes
+
+    if talk.quiet or talk.json:
+        return
+    score = "" if record.value is None else f" {100 * record.value:.2f} %,"
+    line = f"trial {record.number}:{score} {record.seconds:.1f} s"
+    if record.reason:
+        line += f", {record.reason}"
+    if is_best:
+        line += f", the best so far: {changes(record, start)}"
+    console.notice(line)
+
+
+def _need_labels(source: Source, reading: Reading) -> None:
+    compact = source.path is None or source.path.suffix.lower() == ".npz"
+    if reading.labels is None and not compact:
+        message = (
+            f"tune needs labels, and {source.path} is an edge list: name a file with "
+            "labels by --labels"
+        )
+        raise InputError(message)
+
+
+def _check_places(folder: Path, target: Path) -> None:
+    if target.suffix != ".toml" or target.is_dir():
+        message = f"the output is a TOML file and its name must end so, got {target}"
+        raise InputError(message)
+    if folder.exists() and not folder.is_dir():
+        message = f"--study must be a folder, {folder} is a file"
+        raise InputError(message)
+    check_writable(folder)
+    check_writable(target.parent)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "graph"
+
+
+def _next(source: Source, reading: Reading, target: Path) -> str:
+    words = ["fdgcl", "embed", source.name if source.path is None else str(source.path)]
+    if reading.features is not None:
+        words += ["--features", reading.features]
+    if reading.labels is not None:
+        words += ["--labels", str(reading.labels)]
+    return shlex.join([*words, "--settings", str(target), "--evaluate"])

@@ -1,0 +1,51 @@
+"""An experiment: one dataset under one set of settings, and what the paper says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fdgcl.model import FDGCL
+
+
+@dataclass(frozen=True)
+class PaperNumber:
+    """What the paper reports: mean and standard deviation, in its own unit."""
+
+    value: float
+    std: float | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One row, or cell, of one of the paper's tables or figures.
+
+    Attributes:
+        table: The table it belongs to.
+        dataset: The dataset's name.
+        variant: What tells it from the table's others on that dataset.
+        label: The row's name, for people.
+        settings: Every setting of the model.
+        options: What the table's measure needs beyond settings.
+        paper: The paper's number; None where it gives none.
+        note: Where the paper is silent and something had to be chosen.
+    """
+
+    table: str
+    dataset: str
+    variant: str
+    label: str
+    settings: Mapping[str, Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    paper: PaperNumber | None = None
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """As in `orders/cora-equal-1`."""
+        return f"{self.table}/{self.dataset}-{self.variant}"
+
+    def model(self, **overrides: Any) -> FDGCL:
+        """A model with these settings, some overridden."""
+        return FDGCL(**{**self.settings, **overrides})

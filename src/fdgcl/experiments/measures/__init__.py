@@ -1,0 +1,86 @@
+"""The tables and figures that can be reproduced, and what measures each of them.
+
+A table is a folder of experiments in `tables/` and one line here. Measures are named,
+not imported, so that listing the tables costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fdgcl.experiments.measures.base import Measure
+
+_HERE = "fdgcl.experiments.measures"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or figure.
+
+    Attributes:
+        title: For people.
+        regenerates: The paper's table or figure.
+        about: What it shows, in one line.
+        measure: Where its measure is, as `module:class`.
+    """
+
+    title: str
+    regenerates: str
+    about: str
+    measure: str
+
+
+TABLES: dict[str, Table] = {
+    "homophilic": Table(
+        "Accuracy on homophilic graphs",
+        "Table 1",
+        "Linear probe on graphs whose linked nodes mostly share their class.",
+        f"{_HERE}.accuracy:Accuracy",
+    ),
+    "heterophilic": Table(
+        "Accuracy on heterophilic graphs",
+        "Table 2",
+        "Linear probe on graphs whose linked nodes mostly differ.",
+        f"{_HERE}.accuracy:Accuracy",
+    ),
+    "orders": Table(
+        "Equal, near and distant orders",
+        "Table 3",
+        "What it is worth that the two orders differ; a GCN as encoder beside them.",
+        f"{_HERE}.accuracy:OrderAccuracy",
+    ),
+    "losses": Table(
+        "Accuracy over epochs, loss by loss",
+        "Figures 5 and 6",
+        "Whether accuracy keeps while each of five losses is trained.",
+        f"{_HERE}.losses:LossCurves",
+    ),
+    "cost": Table(
+        "Time and memory of an epoch",
+        "Tables 4 and 5",
+        "Seconds and memory, beside the solver in the training loop.",
+        f"{_HERE}.cost:Cost",
+    ),
+    "views": Table(
+        "What the two views look like",
+        "Figures 1 to 3 and 7 to 11",
+        "Maps of single classes, principal components, distances between classes.",
+        f"{_HERE}.views:Views",
+    ),
+    "theorem": Table(
+        "What the theorem says of the orders",
+        "Theorem 1",
+        "Energy in the smooth components as time and order grow.",
+        f"{_HERE}.theorem:Theorem",
+    ),
+}
+
+
+def build_measure(place: str) -> Measure:
+    """Import and make the measure at `module:class`."""
+    module, _, name = place.partition(":")
+    measure: Measure = getattr(importlib.import_module(module), name)()
+    return measure

@@ -1,0 +1,111 @@
+"""Accuracy of a linear probe: trained embeddings beside those that need no training."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+from fdgcl._checks import InputError, choose
+from fdgcl.evaluation import linear_probe
+from fdgcl.experiments import baselines
+from fdgcl.experiments.experiment import Experiment
+from fdgcl.experiments.gcn import gcn_embedding
+from fdgcl.experiments.measures.accuracy_grid import by_encoder
+from fdgcl.experiments.measures.accuracy_tables import by_dataset
+from fdgcl.experiments.measures.base import Measure, Record, Unit
+from fdgcl.graphs import Graph
+from fdgcl.model import FDGCL
+from fdgcl.report.page import Section
+
+
+def _trained(model: FDGCL, graph: Graph) -> Any:
+    return model.fit_transform(graph)
+
+
+def _gcn(model: FDGCL, graph: Graph) -> Any:
+    return gcn_embedding(graph, model.check())
+
+
+ENCODERS = {"diffusion": _trained, "gcn": _gcn}
+FREE = {
+    "untrained": baselines.untrained,
+    "smoothed": baselines.smoothed,
+    "features": baselines.features,
+}
+PARTS = ("trained", *FREE)
+_WITHOUT_SEED = ("smoothed", "features")  # nothing in them is random
+
+
+class _Probed(Measure):
+    """Embeds, then scores by the probe: one record a split."""
+
+    options: Mapping[str, Any] = {"encoder": "diffusion", "parts": ["trained"]}
+
+    def units(self, experiment: Experiment, seeds: int) -> list[Unit]:
+        """See the base class; what is not random is measured once."""
+        choose("encoder", experiment.options["encoder"], ENCODERS)
+        units = []
+        for part in experiment.options["parts"]:
+            choose("part", part, dict.fromkeys(PARTS))
+            count = 1 if part in _WITHOUT_SEED else seeds
+            units += [Unit(experiment.name, part, seed) for seed in range(count)]
+        return units
+
+    def run(
+        self, experiment: Experiment, unit: Unit, graph: Graph, device: str
+    ) -> list[Record]:
+        """See the base class."""
+        if graph.y is None or graph.splits is None:
+            message = f"{graph.name} has no labels and splits to score by"
+            raise InputError(message)
+        model = experiment.model(seed=unit.seed, device=device)
+        encoder = ENCODERS[experiment.options["encoder"]]
+        embed = encoder if unit.part == "trained" else FREE[unit.part]
+        start = time.perf_counter()
+        embedding = embed(model, graph)
+        embedded = time.perf_counter()
+        found = linear_probe(embedding, graph.y, graph.splits, device=device)
+        probed = time.perf_counter()
+        return [
+            {
+                "split": split,
+                "val": found.val[split],
+                "test": found.test[split],
+                "weight_decay": found.weight_decay[split],
+                "normalization": found.normalization[split],
+                "step": found.step[split],
+                "splits": graph.splits.name,
+                "train_seconds": round(embedded - start, 3),
+                "probe_seconds": round(probed - embedded, 3),
+            }
+            for split in range(len(graph.splits))
+        ]
+
+
+@final
+class Accuracy(_Probed):
+    """One row a dataset: the paper's number, its settings, ours, and no training."""
+
+    def show(
+        self,
+        experiments: Sequence[Experiment],
+        records: Sequence[Record],
+        absent: Mapping[str, str],
+    ) -> list[Section]:
+        """See the base class."""
+        return by_dataset(experiments, records, absent)
+
+
+@final
+class OrderAccuracy(_Probed):
+    """One row an encoder, one column a dataset."""
+
+    def show(
+        self,
+        experiments: Sequence[Experiment],
+        records: Sequence[Record],
+        absent: Mapping[str, str],
+    ) -> list[Section]:
+        """See the base class."""
+        return by_encoder(experiments, records, absent)

@@ -1,0 +1,89 @@
+"""What stands below the accuracy tables: choices, notes, warnings about splits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fdgcl.experiments.experiment import Experiment
+from fdgcl.experiments.measures.base import Record
+from fdgcl.graphs.catalogue import CATALOGUE
+from fdgcl.report.page import Section, Table, Text
+
+_OPEN = {
+    "rate": "rate",
+    "self_loops": "self-loops",
+    "direction": "direction",
+    "skip": "skip",
+    "standardize": "standardised",
+    "init_scale": "initial scale",
+}
+
+
+def paper_number(experiment: Experiment) -> str:
+    """The paper's number as the paper writes it."""
+    number = experiment.paper
+    if number is None:
+        return ""
+    spread = "" if number.std is None else f" ± {number.std:.2f}"
+    return f"{number.value:.2f}{spread}"
+
+
+def choices_table(experiments: Sequence[Experiment]) -> Table:
+    """What was chosen where the paper says nothing."""
+    rows = [
+        [
+            f"{experiment.dataset}, {experiment.label}",
+            *(_word(experiment.settings[name]) for name in _OPEN),
+        ]
+        for experiment in experiments
+    ]
+    return Table(
+        ["experiment", *_OPEN.values()],
+        rows,
+        "Features are used as given. The probe's weight decay, normalisation and "
+        "stopping step are chosen on validation, for every embedding alike.",
+    )
+
+
+def notes(experiments: Sequence[Experiment]) -> list[Section]:
+    """The experiments' notes, each once."""
+    texts: dict[str, list[str]] = {}
+    for experiment in experiments:
+        if experiment.note:
+            names = texts.setdefault(experiment.note, [])
+            names.append(f"{experiment.dataset} ({experiment.label})")
+    found = [Text(f"{', '.join(names)}: {note}") for note, names in texts.items()]
+    return [Section("Notes", found)] if found else []
+
+
+def absences(absent: Mapping[str, str]) -> list[Text]:
+    """A sentence for each reason why datasets are not here."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in absent.items():
+        reasons.setdefault(reason, []).append(name)
+    return [
+        Text(f"Not here: {', '.join(names)} ({reason}).")
+        for reason, names in reasons.items()
+    ]
+
+
+def other_splits(records: Sequence[Record]) -> list[Text]:
+    """A sentence for each dataset whose splits are not the benchmark's."""
+    found = {record["dataset"]: str(record["splits"]) for record in records}
+    return [
+        Text(
+            f"{name} was split as {splits!r}, not as the benchmark is "
+            f"({CATALOGUE[name].split.name!r}): do not compare it with the paper."
+        )
+        for name, splits in found.items()
+        if name in CATALOGUE and splits != CATALOGUE[name].split.name
+    ]
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "symmetric"  # the only setting here that may be left open: direction
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,66 @@
+"""What a table has to say of itself: its units of work, and how it is shown."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fdgcl.experiments.experiment import Experiment
+from fdgcl.graphs import Graph
+from fdgcl.report.page import Section
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A piece of work that is done whole or not at all, alone in some process.
+
+    Attributes:
+        experiment: The experiment's name.
+        part: What of it: a row such as `trained`, or a figure's name.
+        seed: Of everything random in it.
+    """
+
+    experiment: str
+    part: str
+    seed: int
+
+
+class Measure(abc.ABC):
+    """How the experiments of one kind of table are measured and shown."""
+
+    #: What the options of an experiment may name, with their defaults.
+    options: Mapping[str, Any] = {}
+
+    @abc.abstractmethod
+    def units(self, experiment: Experiment, seeds: int) -> list[Unit]:
+        """The units of work of an experiment."""
+
+    @abc.abstractmethod
+    def run(
+        self, experiment: Experiment, unit: Unit, graph: Graph, device: str
+    ) -> list[Record]:
+        """Do a unit. Each record becomes one line of JSON.
+
+        The runner adds to each line what all have in common: experiment, part, seed,
+        settings, versions, commit, hardware, date, and, unless the record has them,
+        seconds and peak memory of the unit.
+        """
+
+    @abc.abstractmethod
+    def show(
+        self,
+        experiments: Sequence[Experiment],
+        records: Sequence[Record],
+        absent: Mapping[str, str],
+    ) -> list[Section]:
+        """Tables and figures from the records found so far.
+
+        Args:
+            experiments: Those of the table, in reading order.
+            records: Their lines; some, or all, of an experiment's may be missing.
+            absent: Why a dataset is not here, by its name.
+        """

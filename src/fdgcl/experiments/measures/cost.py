@@ -1,0 +1,122 @@
+"""Seconds and memory of an epoch, by each of the ways to diffuse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, final
+
+import numpy as np
+import torch
+
+from fdgcl._checks import check_count
+from fdgcl.experiments.experiment import Experiment
+from fdgcl.experiments.machine import available_cores
+from fdgcl.experiments.measures.base import Measure, Record, Unit
+from fdgcl.experiments.measures.cost_page import cost_page
+from fdgcl.experiments.measures.fresh import in_fresh_process
+from fdgcl.experiments.measures.timing import WAYS, alone, time_training
+from fdgcl.graphs import Graph
+from fdgcl.preparation import prepare
+from fdgcl.report.page import Section
+from fdgcl.settings import Settings
+
+
+@final
+class Cost(Measure):
+    """Each way once, in a process of its own that has all cores and no company.
+
+    Options:
+        epochs: Epochs to time.
+        warmup: Epochs before them that are not timed.
+        stepping_epochs: The same for the solver in the loop, which may take minutes.
+        stepping_warmup: Likewise.
+        features: Columns of random features for a graph that has none.
+        paper_mib: The paper's memory; its seconds are the experiment's paper number.
+    """
+
+    options: Mapping[str, Any] = {
+        "epochs": 5,
+        "warmup": 1,
+        "stepping_epochs": 5,
+        "stepping_warmup": 1,
+        "features": 128,
+        "paper_mib": 0,
+    }
+
+    def units(
+        self,
+        experiment: Experiment,
+        seeds: int,  # noqa: ARG002
+    ) -> list[Unit]:
+        """One for each way: time does not depend on the seed."""
+        return [Unit(experiment.name, way, 0) for way in WAYS]
+
+    def run(
+        self, experiment: Experiment, unit: Unit, graph: Graph, device: str
+    ) -> list[Record]:
+        """Train for some epochs, watched."""
+        options = {**self.options, **experiment.options}
+        prefix = "stepping_" if unit.part == "stepping" else ""
+        epochs = check_count("epochs", options[f"{prefix}epochs"])
+        warmup = check_count("warmup", options[f"{prefix}warmup"], minimum=0)
+        generated = graph.features is None
+        if generated:
+            graph = graph.with_features(_noise(graph.num_nodes, options["features"]))
+        settings = experiment.model(
+            device=device, seed=unit.seed, batch_size=None
+        ).check()
+        cores = available_cores()
+        with alone():
+            found = in_fresh_process(
+                measure, cores, graph, settings, unit.part, epochs, warmup
+            )
+        return [
+            {
+                "way": unit.part,
+                **found,
+                "epochs": epochs,
+                "warmup": warmup,
+                "cores_used": cores,
+                "generated_features": generated,
+            }
+        ]
+
+    def show(
+        self,
+        experiments: Sequence[Experiment],
+        records: Sequence[Record],
+        absent: Mapping[str, str],
+    ) -> list[Section]:
+        """See the base class."""
+        return cost_page(experiments, records, absent)
+
+
+def measure(
+    graph: Graph, settings: Settings, way: str, epochs: int, warmup: int
+) -> Record:
+    """What one way takes on a graph, after a rehearsal on a small one."""
+    rehearsal = _small(graph, settings)
+    time_training(prepare(rehearsal, replace(settings, dim=8)), way, epochs=1)
+    timed = time_training(prepare(graph, settings), way, epochs=epochs, warmup=warmup)
+    return {
+        "once_seconds": timed.run.precompute_seconds,
+        "epoch_seconds": timed.run.epoch_seconds,
+        "peak_mib": timed.run.peak_bytes / 2**20,
+        "loss": timed.loss,
+        "torch_threads": torch.get_num_threads(),
+    }
+
+
+def _small(graph: Graph, settings: Settings) -> Graph:
+    """A ring of a few nodes that wakes up threads and kernels."""
+    nodes = np.arange(16)
+    edges = np.stack([nodes, np.roll(nodes, 1)], axis=1)
+    assert graph.features is not None
+    features = np.random.default_rng(settings.seed).standard_normal((16, 4))
+    return Graph.from_edges(edges, features=features.astype(graph.features.dtype))
+
+
+def _noise(nodes: int, columns: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    generator = np.random.default_rng(0)
+    return generator.standard_normal((nodes, columns), dtype=np.float32)

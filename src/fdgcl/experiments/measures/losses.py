@@ -1,0 +1,123 @@
+"""Accuracy against epochs under each of the losses."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fdgcl._checks import InputError, check_count
+from fdgcl.evaluation import linear_probe
+from fdgcl.experiments.experiment import Experiment
+from fdgcl.experiments.measures.base import Measure, Record, Unit
+from fdgcl.experiments.measures.losses_page import curves_page
+from fdgcl.graphs import Graph, Splits
+from fdgcl.report.page import Section
+from fdgcl.training import (
+    WATCHED_ROWS,
+    EpochRecord,
+    NonFiniteLossError,
+    TrainingWarning,
+    effective_rank,
+)
+
+# Where training still moves fast the curve is drawn finely.
+EPOCHS = (0, 1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500)
+
+
+@final
+class LossCurves(Measure):
+    """One curve for each seed: a record at each of some epochs.
+
+    Options:
+        epochs: How long to train, beyond what the settings say.
+        splits: How many of the dataset's splits are scored, from the first; 0 for all.
+    """
+
+    options: Mapping[str, Any] = {"epochs": 100, "splits": 0}
+
+    def units(self, experiment: Experiment, seeds: int) -> list[Unit]:
+        """One for each seed."""
+        return [Unit(experiment.name, "curve", seed) for seed in range(seeds)]
+
+    def run(
+        self, experiment: Experiment, unit: Unit, graph: Graph, device: str
+    ) -> list[Record]:
+        """Train once; probe the embedding before the first and after some epochs."""
+        options = {**self.options, **experiment.options}
+        epochs = check_count("epochs", options["epochs"])
+        score = _scorer(_labelled(graph, options["splits"]), device)
+        wanted = grid(epochs)
+        changed = {"seed": unit.seed, "device": device}
+        untrained = experiment.model(**changed, epochs=0).fit_transform(graph)
+        records = [score(0, untrained)]
+
+        def on_epoch(
+            record: EpochRecord, embed: Callable[[], NDArray[np.float32]]
+        ) -> None:
+            if record.epoch in wanted:
+                records.append(score(record.epoch, embed()) | _watched(record))
+
+        model = experiment.model(**changed, epochs=epochs)
+        with warnings.catch_warnings():
+            # Whether a loss collapses is what the records are to tell.
+            warnings.simplefilter("ignore", TrainingWarning)
+            try:
+                model.fit(graph, on_epoch=on_epoch)
+            except NonFiniteLossError as error:
+                last = len(model.history_) + 1
+                records.append({"epoch": last, "failure": str(error)})
+        return records
+
+    def show(
+        self,
+        experiments: Sequence[Experiment],
+        records: Sequence[Record],
+        absent: Mapping[str, str],
+    ) -> list[Section]:
+        """See the base class."""
+        return curves_page(experiments, records, absent)
+
+
+def grid(epochs: int) -> tuple[int, ...]:
+    """The epochs at which a curve of that length is measured, the last among them."""
+    return (*(epoch for epoch in EPOCHS if epoch < epochs), epochs)
+
+
+def _labelled(graph: Graph, count: int) -> Graph:
+    if graph.y is None or graph.splits is None:
+        message = f"{graph.name} has no labels or no splits: nothing to score by"
+        raise InputError(message)
+    every = graph.splits
+    kept = check_count("splits", count, minimum=0) or len(every)
+    splits = Splits(every.train[:kept], every.val[:kept], every.test[:kept], every.name)
+    return replace(graph, splits=splits)
+
+
+def _scorer(graph: Graph, device: str) -> Callable[[int, NDArray[np.float32]], Record]:
+    assert graph.splits is not None
+    splits = graph.splits
+
+    def score(epoch: int, z: NDArray[np.float32]) -> Record:
+        result = linear_probe(z, graph.y, splits, device=device)
+        stride = max(1, len(z) // WATCHED_ROWS)
+        rows = torch.from_numpy(np.ascontiguousarray(z[::stride][:WATCHED_ROWS]))
+        return {
+            "epoch": epoch,
+            "test": list(result.test),
+            "val": list(result.val),
+            "rank": effective_rank(rows),
+        }
+
+    return score
+
+
+def _watched(record: EpochRecord) -> Record:
+    """What training itself saw in the epoch, before its update."""
+    values = record.to_dict()
+    return {name: values[name] for name in values if name not in ("epoch", "seconds")}

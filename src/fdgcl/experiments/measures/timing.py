@@ -1,0 +1,218 @@
+"""Seconds and memory of training, by each of the ways to diffuse."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import resource
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from fdgcl._checks import choose
+from fdgcl.diffusion.stepping import run_segments
+from fdgcl.graphs.sparse import SparseMatrix
+from fdgcl.losses import build_loss
+from fdgcl.preparation import Preparation
+from fdgcl.training import EpochRecord, train
+from fdgcl.views import Combination, InLoop, ViewPair, ViewSource, diffuse_features
+
+# The solver in the training loop, our polynomial in the loop, and diffusion before it.
+WAYS = ("stepping", "polynomial", "precomputed")
+_SAMPLE_SECONDS = 0.002
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one way to train took; memory is what it added to what was there."""
+
+    precompute_seconds: float
+    epoch_seconds: float
+    peak_bytes: int
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A run, with what it trained.
+
+    Attributes:
+        run: What it took.
+        loss: Of the last epoch: the same for all ways, but for rounding.
+        views: The trained views.
+        source: Where their hidden features come from.
+    """
+
+    run: Run
+    loss: float
+    views: ViewPair
+    source: ViewSource
+
+
+@final
+class Stepped(ViewSource):
+    """The solver in the loop: autograd goes back through every step."""
+
+    def __init__(self, prepared: Preparation, device: torch.device) -> None:
+        settings, features = prepared.settings, prepared.features
+        self.num_rows = prepared.graph.num_nodes
+        self._sparse = (
+            SparseMatrix(features) if isinstance(features, csr_array) else None
+        )
+        if self._sparse is None:
+            self._dense = torch.tensor(
+                features, dtype=settings.torch_dtype, device=device
+            )
+        self._matrix = prepared.operator.matrix
+        self._orders, self._rate = settings.orders, settings.rate
+        self._schedule = settings.schedule
+
+    def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
+        """See the base class."""
+        if self._sparse is not None:
+            encoded = self._sparse.multiply(weight)
+        else:
+            encoded = self._dense @ weight
+        order = self._orders[view]
+        result = run_segments(self._slope, encoded, order, self._schedule)
+        return result if rows is None else result[rows]
+
+    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """See the base class."""
+        hidden = self.hidden(view, weight)
+        return hidden.mean(0), hidden.var(0, unbiased=False)
+
+    def _slope(self, t: float, state: Tensor) -> Tensor:  # noqa: ARG002
+        return (self._matrix.multiply(state) - state) * self._rate
+
+
+def time_training(
+    prepared: Preparation, way: str, *, epochs: int, warmup: int = 0
+) -> Timed:
+    """Train one way, all rows at once, and say what it took.
+
+    Args:
+        prepared: Graph and settings.
+        way: Of `WAYS`.
+        epochs: Epochs to time.
+        warmup: Epochs before them that are not timed.
+    """
+    choose("way", way, dict.fromkeys(WAYS))
+    settings = prepared.settings
+    place = settings.torch_device
+    # The transposed graph belongs to no way: every backward pass in a loop needs it.
+    assert prepared.operator.matrix.transposed.nnz
+    views = new_views(prepared)
+    loss = build_loss(settings.loss, settings.eta)
+    optimizer = torch.optim.Adam(
+        views.parameters(), lr=settings.lr, weight_decay=settings.weight_decay
+    )
+    history: list[EpochRecord] = []
+
+    def go_on(first: int, last: int) -> None:
+        train(
+            views,
+            source,
+            loss,
+            optimizer,
+            epochs=last,
+            first_epoch=first,
+            on_epoch=history.append,
+        )
+
+    with _peak_memory(place) as peak:
+        start = _now(place)
+        source = _source(prepared, way, place)
+        ready = _now(place)
+        go_on(1, warmup)
+        begun = _now(place)
+        go_on(warmup + 1, warmup + epochs)
+        done = _now(place)
+    once = 0.0 if way == "stepping" else ready - start
+    run = Run(once, (done - begun) / epochs, peak[0])
+    return Timed(run, history[-1].loss, views, source)
+
+
+def new_views(prepared: Preparation) -> ViewPair:
+    """Untrained views for a graph, by its settings."""
+    settings = prepared.settings
+    views = ViewPair(
+        prepared.graph.num_features,
+        settings.dim,
+        init_scale=settings.init_scale,
+        activation=settings.activation,
+        standardize=settings.standardize,
+        combination=Combination(prepared.beta, dtype=settings.torch_dtype),
+        seed=settings.seed,
+        dtype=settings.torch_dtype,
+    )
+    return views.to(settings.torch_device)
+
+
+def _source(prepared: Preparation, way: str, place: torch.device) -> ViewSource:
+    if way == "stepping":
+        return Stepped(prepared, place)
+    if way == "polynomial":
+        return InLoop(prepared.features, prepared.polynomial)
+    return diffuse_features(
+        prepared.features,
+        prepared.polynomial,
+        dtype=prepared.settings.torch_dtype,
+        device=place,
+    )
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Wait until nobody else on this machine is timing: two would slow each other."""
+    path = Path(tempfile.gettempdir()) / f"fdgcl-timing-{os.getuid()}.lock"
+    with path.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def _now(device: torch.device) -> float:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    return time.perf_counter()
+
+
+@contextmanager
+def _peak_memory(device: torch.device) -> Iterator[list[int]]:
+    """Yield a list of one entry: the most memory that the block added, in bytes."""
+    peak = [0]
+    if device.type == "cuda":
+        before = torch.cuda.memory_allocated(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        yield peak
+        peak[0] = torch.cuda.max_memory_allocated(device) - before
+        return
+    before, done = _resident_bytes(), threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_SAMPLE_SECONDS):
+            peak[0] = max(peak[0], _resident_bytes() - before)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield peak
+    finally:
+        done.set()
+        thread.join()
+
+
+def _resident_bytes() -> int:
+    statm = Path("/proc/self/statm")
+    if statm.is_file():
+        return int(statm.read_text().split()[1]) * resource.getpagesize()
+    # Elsewhere only the peak is known; macOS counts it in bytes.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

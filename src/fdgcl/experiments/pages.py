@@ -1,0 +1,86 @@
+"""The page of a table: what its measure shows, what failed, and how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fdgcl.experiments.experiment import Experiment
+from fdgcl.experiments.measures import TABLES
+from fdgcl.experiments.measures.base import Measure, Record
+from fdgcl.report.page import Page, Section, Table
+
+
+def build_page(
+    measure: Measure,
+    experiments: Sequence[Experiment],
+    records: Sequence[Record],
+    absent: Mapping[str, str],
+    failures: Sequence[Record] = (),
+    facts: Mapping[str, str] | None = None,
+) -> Page:
+    """Put a table's page together.
+
+    Args:
+        measure: The table's measure.
+        experiments: Those to show, in reading order; at least one.
+        records: Their measurements.
+        absent: Why a dataset is not here, by its name.
+        failures: Units that could not be done.
+        facts: What else to say at the end: the command, say.
+    """
+    table = TABLES[experiments[0].table]
+    sections = list(measure.show(experiments, records, absent))
+    if failures:
+        sections.insert(0, _failures(failures))
+    return Page(
+        title=table.title,
+        summary=f"{table.about} Regenerates {table.regenerates} of the paper.",
+        sections=sections,
+        facts={**(facts or {}), **origin(records)},
+    )
+
+
+def origin(records: Sequence[Record]) -> dict[str, str]:
+    """How, where and when the measurements were made."""
+    if not records:
+        return {}
+    dates = sorted(str(record["date"])[:10] for record in records)
+    seeds = {int(record["seed"]) for record in records}
+    return {
+        "seeds": f"{min(seeds)} to {max(seeds)}" if len(seeds) > 1 else f"{min(seeds)}",
+        "commit": _each(record["commit"] or "unknown" for record in records),
+        "hardware": _each(_hardware(record) for record in records),
+        "versions": _each(_versions(record["versions"]) for record in records),
+        "measured": dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}",
+    }
+
+
+def _hardware(record: Record) -> str:
+    if record["device"] == "cpu":
+        threads = ", one thread a process" if record["threads"] == 1 else ""
+        return f"{record['hardware']}, {record['cores']} cores{threads}"
+    return str(record["hardware"])
+
+
+def _versions(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def _each(values: Any) -> str:
+    return "; ".join(dict.fromkeys(values))
+
+
+def _failures(failures: Sequence[Record]) -> Section:
+    rows = [
+        [
+            str(failure["experiment"]),
+            str(failure["part"]),
+            str(failure["seed"]),
+            str(failure["error"]),
+        ]
+        for failure in failures
+    ]
+    columns = ("experiment", "part", "seed", "what went wrong")
+    caption = "The same command tries these again; failures.jsonl has the tracebacks."
+    return Section("Failed", [Table(columns, rows, caption)])

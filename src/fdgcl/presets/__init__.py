@@ -1,0 +1,63 @@
+"""Settings for known datasets: the paper's, and ours."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from fdgcl._checks import InputError, choose
+from fdgcl.settings import check_names
+
+VARIANTS = ("best", "paper")
+_FILES = {
+    variant: {
+        entry.name.removesuffix(".toml"): entry
+        for entry in (resources.files("fdgcl") / "presets" / variant).iterdir()
+        if entry.name.endswith(".toml")
+    }
+    for variant in VARIANTS
+}
+PRESETS = tuple(sorted({name for files in _FILES.values() for name in files}))
+
+
+def preset_settings(name: str, variant: str = "best") -> dict[str, Any]:
+    """Read the settings for a dataset; where there are none of ours, the paper's."""
+    choose("preset", name, dict.fromkeys(PRESETS))
+    files = choose("variant", variant, _FILES)
+    if variant == "best" and name not in files:
+        files = _FILES["paper"]
+    file = choose(f"preset of variant {variant!r}", name, files)
+    return _parse(file.read_text(encoding="utf-8"), f"{name}.toml")
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """Read a TOML file with a table `[settings]`, as presets are and `tune` writes.
+
+    Raises:
+        InputError: There is no such file, it is no TOML, or it names no such setting.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"cannot read the settings in {path}: {error}"
+        raise InputError(message) from None
+    return _parse(text, str(path))
+
+
+def _parse(text: str, where: str) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message = f"{where} is no TOML: {error}"
+        raise InputError(message) from None
+    settings = found.get("settings")
+    if not isinstance(settings, dict):
+        message = f"{where} has no table [settings]"
+        raise InputError(message)
+    check_names(settings, where)
+    return {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in settings.items()
+    }

@@ -1,0 +1,76 @@
+"""What the embedding is worth for known labels, beside the paper's number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fdgcl.report.numerals import percent
+from fdgcl.report.page import Figure, Section, Series, Table
+
+
+@dataclass(frozen=True)
+class Score:
+    """An accuracy in [0, 1].
+
+    Attributes:
+        name: Of what.
+        mean: Over the splits.
+        std: Over the splits; None where there is one.
+        validation: The mean on validation nodes; None where it is not known.
+    """
+
+    name: str
+    mean: float
+    std: float | None = None
+    validation: float | None = None
+
+
+def accuracy_section(
+    scores: Sequence[Score], caption: str, paper: Score | None = None
+) -> Section:
+    """A table and a figure of test accuracies.
+
+    Args:
+        scores: Ours, the embedding's first.
+        caption: Says whose labels, which splits.
+        paper: What the paper reports for this dataset.
+    """
+    best = max(range(len(scores)), key=lambda row: scores[row].mean)
+    rows = [*scores, *([paper] if paper else [])]
+    table = Table(
+        ("linear probe on", "test accuracy, %", "validation, %"),
+        [
+            (
+                one.name,
+                percent(one.mean, one.std),
+                "" if one.validation is None else percent(one.validation),
+            )
+            for one in rows
+        ],
+        caption,
+        frozenset({(best, 1)}),
+    )
+    series = [_bars("here", scores, dashed=False)]
+    if paper is not None:
+        series.append(_bars("in the paper", [paper], dashed=True))
+    figure = Figure(
+        "accuracy",
+        "Test accuracy of a linear probe",
+        series,
+        y_label="test accuracy, %",
+        caption="Bars show the mean, whiskers one standard deviation over the splits.",
+    )
+    return Section("Accuracy", [table, figure] if len(rows) > 1 else [table])
+
+
+def _bars(name: str, scores: Sequence[Score], *, dashed: bool) -> Series:
+    spread = [100 * (one.std or 0.0) for one in scores]
+    return Series(
+        name,
+        [one.name for one in scores],
+        [100 * one.mean for one in scores],
+        mark="bar",
+        error=spread if any(spread) else None,
+        dashed=dashed,
+    )

@@ -1,0 +1,197 @@
+"""The report of one run: how it was trained, what it does, what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fdgcl.diffusion import FixedLinearDynamics
+from fdgcl.diffusion.stability import stability_report
+from fdgcl.report.accuracy import Score, accuracy_section
+from fdgcl.report.embedding_map import Groups, embedding_map, sample_rows
+from fdgcl.report.numerals import percent, plural
+from fdgcl.report.page import Page, Section, Table, Text
+from fdgcl.report.principal import principal, principal_section
+from fdgcl.report.spectrum import Density, filter_figure
+from fdgcl.report.training import training_section
+from fdgcl.runs import Config
+
+Matrix = NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """An embedding: ids and as many rows."""
+
+    ids: NDArray[Any]
+    z: Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The equation on its graph, and what is known of the graph's spectrum.
+
+    Attributes:
+        dynamics: The right-hand side.
+        density: The graph's eigenvalues; None where they are not known.
+        note: Says what spectrum this is.
+    """
+
+    dynamics: FixedLinearDynamics
+    density: Density | None
+    note: str
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """All that a report of a run may tell.
+
+    Attributes:
+        config: What the run folder says of itself.
+        history: One record an epoch.
+        finished: Whether the run came to its end.
+        spectrum: What the diffusion works on.
+        embedded: The embedding; None where there is none.
+        groups: The nodes' labels; None where they are not known.
+        views: Both views of all nodes; None where the graph is not at hand.
+        scores: Accuracies, the embedding's first.
+        scored: Whose labels, which splits.
+        paper: The paper's accuracy on this dataset.
+        notices: What was decided for the user, in this run and this report.
+        facts: Versions, times, the command.
+    """
+
+    config: Config
+    history: Sequence[Mapping[str, float]]
+    finished: bool
+    spectrum: Spectrum
+    embedded: Embedded | None = None
+    groups: Groups | None = None
+    views: tuple[Matrix, Matrix] | None = None
+    scores: Sequence[Score] = ()
+    scored: str = ""
+    paper: Score | None = None
+    notices: Sequence[str] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def run_page(found: Findings) -> Page:
+    """Compose the report of a run."""
+    config = found.config
+    sections = [_overview(found)]
+    if found.scores:
+        sections.append(accuracy_section(found.scores, found.scored, found.paper))
+    if found.embedded is not None:
+        embedded = found.embedded
+        figure = embedding_map(embedded.z, embedded.ids, found.groups)
+        sections.append(Section("The embedding", [figure]))
+    orders = config.settings.orders
+    sections.append(training_section(found.history, orders, finished=found.finished))
+    sections.append(_frequencies(found))
+    if found.embedded is not None:
+        sections.append(_components(found, found.embedded))
+    sections.append(_settings(config))
+    name = str(config.graph["name"])
+    return Page(f"{name}: report of a run", _summary(found), sections, _facts(found))
+
+
+def _summary(found: Findings) -> str:
+    config = found.config
+    size = plural(int(config.graph["nodes"]), "node")
+    dim = _dimensions(found)
+    done = f"after {plural(len(found.history), 'epoch')} of training without labels"
+    if not found.finished:
+        return f"{size} to be embedded in {dim:,} dimensions; unfinished, {done}."
+    text = f"{size} embedded in {dim:,} dimensions {done}"
+    if found.scores:
+        first = found.scores[0]
+        text += f"; a linear probe scores {percent(first.mean, first.std)} % on test"
+    return f"{text}."
+
+
+def _dimensions(found: Findings) -> int:
+    if found.embedded is not None:
+        return int(found.embedded.z.shape[1])
+    return found.config.settings.dim
+
+
+def _overview(found: Findings) -> Section:
+    graph = found.config.graph
+    seconds = sum(record["seconds"] for record in found.history)
+    values = {
+        "graph": str(graph["name"]),
+        "nodes": f"{graph['nodes']:,}",
+        "edges": f"{graph['edges']:,}",
+        "features": f"{found.config.num_features:,}",
+        "dimensions": f"{_dimensions(found):,}",
+        "epochs": f"{len(found.history):,}",
+        "training": f"{seconds:.1f} s",
+    }
+    blocks: list[Table | Text] = [Table(list(values), [list(values.values())])]
+    blocks += [Text(_sentence(notice)) for notice in found.notices]
+    return Section("At a glance", blocks)
+
+
+def _frequencies(found: Findings) -> Section:
+    settings, spectrum = found.config.settings, found.spectrum
+    dynamics, orders = spectrum.dynamics, settings.orders
+    report = stability_report(dynamics, settings.schedule, orders)
+    caption = (
+        "Solid: what the solver does. Dashed: the exact solution of the same equation; "
+        f"where it cannot be seen, both agree. {spectrum.note}"
+    )
+    figure = filter_figure(
+        dynamics, settings.schedule, orders, spectrum.density, caption
+    )
+    text = (
+        "The encoder multiplies each frequency of the features by a gain. Low ones "
+        "vary slowly along the edges, high ones from neighbour to neighbour. "
+    )
+    told = _sentence("; ".join(report.describe()))
+    return Section("Frequencies", [Text(text + told), figure])
+
+
+def _components(found: Findings, embedded: Embedded) -> Section:
+    rows = sample_rows(len(embedded.z))
+    matrices = {"embedding": embedded.z[rows]}
+    if found.views is not None:
+        for view, order in zip(found.views, found.config.settings.orders, strict=True):
+            matrices[f"view of order {order:g}"] = view[sample_rows(len(view))]
+    sampled = ""
+    if len(rows) < len(embedded.z):
+        sampled = f"From {len(rows):,} of {len(embedded.z):,} nodes, drawn at random."
+    components = {name: principal(matrix) for name, matrix in matrices.items()}
+    return principal_section(components, sampled)
+
+
+def _settings(config: Config) -> Section:
+    rows = [
+        (name, _setting(value, config.decisions.get(name)))
+        for name, value in config.settings.to_dict().items()
+    ]
+    return Section("Settings", [Table(("setting", "value"), rows)])
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def _setting(value: Any, decided: Any = None) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(_setting(one) for one in value)
+    if value is None:
+        return "" if decided is None else f"{_setting(decided)} (decided by the graph)"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _facts(found: Findings) -> dict[str, str]:
+    graph = found.config.graph
+    about = {
+        "graph from": str(graph["source"]),
+        "fingerprint of the graph": str(graph["fingerprint"]),
+    }
+    return {**found.facts, **about}

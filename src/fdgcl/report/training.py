@@ -1,0 +1,87 @@
+"""The course of a training: loss, agreement of the views, ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fdgcl.report.numerals import number, plural
+from fdgcl.report.page import Figure, Section, Series, Text
+
+#: What an epoch's record may hold and how it is called, by figure.
+_COSINES = {
+    "alignment": "alignment of both views",
+    "principal_cosine": "cosine of the principal directions",
+}
+_RANKS = {"effective_rank_1": "first view", "effective_rank_2": "second view"}
+
+
+def training_section(
+    history: Sequence[Mapping[str, float]], orders: Sequence[float], *, finished: bool
+) -> Section:
+    """How training went, epoch by epoch.
+
+    Args:
+        history: One record an epoch: `epoch`, `loss`, `seconds` and the measures.
+        orders: The orders of the two views, for their names.
+        finished: Whether the run came to its end.
+    """
+    if not history:
+        told = "The encoder was not trained." if finished else "No epoch is over yet."
+        return Section("Training", [Text(told)])
+    epochs = [record["epoch"] for record in history]
+    seconds = sum(record["seconds"] for record in history)
+    first, last = history[0], history[-1]
+    told = (
+        f"{plural(len(history), 'epoch')} in {number(round(seconds, 2))} s; the loss "
+        f"went from {number(first['loss'])} to {number(last['loss'])}."
+    )
+    if not finished:
+        told += " The run is not finished: this is how far it has come."
+    names = {
+        key: f"{name} (order {order:g})"
+        for (key, name), order in zip(_RANKS.items(), orders, strict=True)
+    }
+    return Section(
+        "Training",
+        [
+            Text(told),
+            Figure(
+                "loss",
+                "Loss",
+                [Series("loss", epochs, [record["loss"] for record in history])],
+                x_label="epoch",
+                y_label="loss",
+                caption="Mean over the batches of an epoch, before its update.",
+            ),
+            Figure(
+                "alignment",
+                "Agreement of the two views",
+                _curves(history, epochs, _COSINES),
+                x_label="epoch",
+                y_label="cosine",
+                caption="Alignment is the mean cosine between a node's two views. The "
+                "other curve compares the directions in which the views vary most: "
+                "where both come near 1, the views collapse onto one direction.",
+            ),
+            Figure(
+                "effective-ranks",
+                "Effective ranks of the two views",
+                _curves(history, epochs, names),
+                x_label="epoch",
+                y_label="effective rank",
+                caption="How many equally strong directions would spread a view's "
+                "variance alike, on a sample of the nodes.",
+            ),
+        ],
+    )
+
+
+def _curves(
+    history: Sequence[Mapping[str, float]],
+    epochs: Sequence[float],
+    names: Mapping[str, str],
+) -> list[Series]:
+    return [
+        Series(name, epochs, [record[key] for record in history])
+        for key, name in names.items()
+    ]

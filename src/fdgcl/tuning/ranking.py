@@ -1,0 +1,92 @@
+"""Which of the best trials to take: fresh seeds, and what lies around."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fdgcl.tuning.ranges import Choices
+from fdgcl.tuning.records import Record, Scores, mean, standard_error
+from fdgcl.tuning.space import Space
+
+_NEIGHBOURS = 5
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One of the best trials.
+
+    Attributes:
+        record: The trial.
+        fresh: Validation accuracies with fresh seeds, by seed and split; empty where
+            there was no time for them.
+        around: Mean value of the trials nearest to it in the space; None where there
+            are none.
+    """
+
+    record: Record
+    fresh: Scores
+    around: float | None
+
+    @property
+    def scores(self) -> Scores:
+        """What it is judged by: fresh seeds, or else those of the search."""
+        return self.fresh or self.record.scores
+
+    @property
+    def mean(self) -> float:
+        """Mean validation accuracy."""
+        return mean(self.scores)
+
+    @property
+    def error(self) -> float:
+        """Its standard error."""
+        return standard_error(self.scores)
+
+
+def best_trials(records: Sequence[Record], count: int) -> list[Record]:
+    """Return the complete trials with the highest values, the best first."""
+    complete = [one for one in records if one.state == "complete"]
+    return sorted(complete, key=lambda one: (-(one.value or 0.0), one.number))[:count]
+
+
+def choose(standings: Sequence[Standing]) -> Standing:
+    """Choose among the best trials: of those that cannot be told apart, the flattest.
+
+    A trial that is worse than the best by no more than the standard error of their
+    difference, taken split by split, is as good. Of these the one whose neighbours
+    in the space do best is least likely to be there by luck.
+    """
+    best = max(standings, key=lambda one: one.mean)
+    equals = [one for one in standings if _is_as_good(one, best)]
+    return max(equals, key=lambda one: (one.around or 0.0, one.mean))
+
+
+def _is_as_good(one: Standing, best: Standing) -> bool:
+    difference = np.asarray(best.scores) - np.asarray(one.scores)
+    return bool(difference.mean() <= standard_error(difference.tolist()))
+
+
+def around(record: Record, records: Sequence[Record], space: Space) -> float | None:
+    """Return the mean value of the trials nearest to one in the space."""
+    others = [
+        (_distance(record, one, space), one.value)
+        for one in records
+        if one.value is not None and one.number != record.number
+    ]
+    nearest = sorted(others)[:_NEIGHBOURS]
+    return float(np.mean([value for _, value in nearest])) if nearest else None
+
+
+def _distance(a: Record, b: Record, space: Space) -> float:
+    """Sum over the dimensions; another choice, or one without, is as far as can be."""
+    total = 0.0
+    for one in space.dimensions:
+        here, there = a.values.get(one.name), b.values.get(one.name)
+        if here is None or there is None or isinstance(one.allowed, Choices):
+            total += here != there
+        else:
+            total += abs(one.allowed.position(here) - one.allowed.position(there))
+    return total

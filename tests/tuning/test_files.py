@@ -1,0 +1,34 @@
+"""Settings as TOML, and back."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from fdgcl import FDGCL
+from fdgcl.presets import PRESETS, VARIANTS, preset_settings
+from fdgcl.tuning import settings_text, write_settings
+
+
+@pytest.mark.parametrize("preset", [None, *PRESETS])
+def test_every_model_survives(preset: str | None, tmp_path: Path) -> None:
+    model = FDGCL() if preset is None else FDGCL.preset(preset)
+    write_settings(tmp_path / "best.toml", model.get_params(), ["found", ""])
+    text = (tmp_path / "best.toml").read_text()
+    assert text.startswith("# found\n#\n[settings]\n")
+    again = FDGCL(**tomllib.loads(text)["settings"])
+    assert again.check() == model.check()
+
+
+def test_values_that_are_awkward() -> None:
+    values = {"a": 'say "x" \\ ü \n', "b": 1e-07, "c": None, "d": (1, 2.5), "e": True}
+    found = tomllib.loads(settings_text(values))["settings"]
+    assert found == {"a": values["a"], "b": 1e-07, "d": [1, 2.5], "e": True}
+
+
+def test_presets_have_the_same_form() -> None:
+    assert VARIANTS
+    settings = preset_settings("texas", "paper")
+    assert tomllib.loads(settings_text(settings))["settings"].keys() == settings.keys()
