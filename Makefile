@@ -4,14 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check install clean
+.PHONY: demo test check install browser clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/fdgcl demo
 	@echo "           first type: . $(BIN)/activate"
 
 # One thread for each of the two test processes: more would only wait for each other.
-test: $(VENV)/.tested
+test: $(VENV)/.tested browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/.checked
@@ -21,6 +21,14 @@ check: $(VENV)/.checked
 	$(BIN)/lint-imports --no-logo
 
 install: $(VENV)/.installed
+
+# The HTML pages are tested in a real browser.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	|| command -v google-chrome >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get -qq update \
+	     && apt-get -qq install -y --no-install-recommends chromium; } \
+	|| echo "no chromium here: the tests of HTML pages are skipped (apt install chromium)"
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from fdgcl.experiments.loader import load_experiments
-from fdgcl.experiments.measures import TABLES, build_measure
-from fdgcl.experiments.measures.base import Record
-from fdgcl.experiments.pages import build_page
-from fdgcl.experiments.records import read_lines
+from fdgcl.experiments.measures import TABLES
+from fdgcl.experiments.pages import page_of_file
 from fdgcl.report.markdown import to_markdown
-from fdgcl.report.page import Page, Section, Text
+from fdgcl.report.page import Page
 
 ROOT = Path(__file__).parents[1]
 IMAGES = Path("images") / "results"
@@ -62,37 +60,10 @@ def read_pages(results: Path) -> Iterator[tuple[str, Page]]:
 
 
 def _page(table: str, file: Path) -> Page:
-    measure = build_measure(TABLES[table].measure)
-    experiments = load_experiments(table)
-    lines = read_lines(file)
-    seeds = 1 + max((seed for _, _, seed in lines.units), default=0)
-    records: list[Record] = []
-    shown = 0
-    for experiment in experiments:
-        for unit in measure.units(experiment, seeds):
-            found = lines.find(experiment, measure, unit)
-            if found is not None:
-                records += found
-                shown += 1
-    measured = {record["dataset"] for record in records}
-    absent = {
-        experiment.dataset: f"no measurements in {file.name}"
-        for experiment in experiments
-        if experiment.dataset not in measured
-    }
-    device = next((record["device"] for record in records), "cpu")
-    command = (
-        f"`fdgcl reproduce {table} --seeds {seeds} --device {device} --data-root DATA`"
-    )
-    page = build_page(measure, experiments, records, absent, (), {"command": command})
-    sections = list(page.sections)
-    if shown < len(lines.units):
-        left = len(lines.units) - shown
-        text = f"{left} of {len(lines.units)} units in {file.name} were measured under other settings than today's and are not shown."
-        sections.append(Section("Left out", [Text(text)]))
+    page = page_of_file(file)
     hardware = file.stem.removeprefix(f"{table}-")
-    title = f"{page.title}, {'on CPU cores' if hardware == 'cpu' else f'on {hardware.upper()}'}"
-    return Page(title, page.summary, sections, page.facts)
+    where = "on CPU cores" if hardware == "cpu" else f"on {hardware.upper()}"
+    return replace(page, title=f"{page.title}, {where}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,9 @@ def test_both_ways_give_the_same_embedding() -> None:
     from fdgcl.cli.bench_runs import Sizes, measure
 
     sizes = Sizes(nodes=120, edges=400, features=8, dim=8, epochs=2, steps=4)
-    ours, theirs = (measure(way, sizes, 0, "cpu") for way in ("precomputed", "stepping"))
+    ours, theirs = (
+        measure(way, sizes, 0, "cpu") for way in ("precomputed", "stepping")
+    )
     largest = abs(theirs.untrained).max()
     assert abs(ours.untrained - theirs.untrained).max() < 1e-5 * largest
     assert abs(ours.trained - theirs.trained).max() < 1e-3 * largest

@@ -31,9 +31,8 @@ def test_tells_where_things_are_and_what_is_next(fdgcl: Command, folder: Path) -
     result = fdgcl(*EMBED)
     [run] = (folder / "runs").iterdir()
     assert run.name.startswith("edges-")
-    assert {"config.json", "model.safetensors", "metrics.jsonl", "z.parquet"} == {
-        file.name for file in run.iterdir()
-    }
+    files = {"config.json", "model.safetensors", "metrics.jsonl", "z.parquet"}
+    assert {file.name for file in run.iterdir()} == {*files, "job.json"}
     for words in (
         f"runs/{run.name}/z.parquet  ({NODES} nodes x 8",
         "3 epochs",

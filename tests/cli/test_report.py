@@ -86,7 +86,7 @@ def test_a_run_with_its_graph_and_labels(fdgcl: Command, run: Path) -> None:
     assert "10 splits" in text
     assert "eigenvalues of the graph, all computed" in text
     assert "view of order" in text
-    assert "Something was decided." in text
+    assert "Noted: something was decided." in text
     assert "fdgcl embed edges.csv" in text
     written = {Path(path).name for path in found["figures"]}
     assert {"map.png", "map.pdf", "loss.png", "frequencies.pdf"} <= written
@@ -102,7 +102,7 @@ def test_recorded_scores_are_shown(fdgcl: Command, run: Path) -> None:
     assert "80.00 ± 5.00 % on test" in told(fdgcl, "run")["summary"]
     text = text_of(run / "report.html")
     assert "62.50" in text
-    assert "on two splits" in text
+    assert "On two splits." in text
     assert 'id="figure-accuracy"' in text
 
 
@@ -207,7 +207,7 @@ def test_a_run_of_reproduce(
     (folder / "tables").mkdir()
     (folder / "tables" / "records.jsonl").write_text("")
     page = Page("Table 1", "Found.", [Section("One", [Text("Two.")])])
-    monkeypatch.setattr(experiments, "page_of_run", lambda _: page, raising=False)
+    monkeypatch.setattr(experiments, "page_of_run", lambda _: page)
     assert told(fdgcl, "tables")["title"] == "Table 1"
     assert "Table 1" in (folder / "tables" / "report.html").read_text()
     result = fdgcl("report", "tables", "--labels", "y.csv")

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from smallgraph import Command, everything
 
-from fdgcl.cli.reproduction import time_left
+from fdgcl.cli.reproduction import processes, time_left
 from fdgcl.experiments import loader
+from fdgcl.experiments.machine import available_cores
 from fdgcl.experiments.measures import TABLES, Table
 
 TOYS = Path(__file__).parents[1] / "experiments"
@@ -166,6 +167,12 @@ def test_help_and_list_are_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_clocks_are_not_disturbed() -> None:
+    assert processes("cost", "cpu") == 1
+    assert processes("orders", "cuda") == 1
+    assert processes("orders", "cpu") == available_cores()
 
 
 def test_time_left_in_words() -> None:

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from fdgcl._checks import InputError
 from fdgcl.evaluation import linear_probe, paths, probe, selection
-from fdgcl.graphs import Splits, load_dataset, random_splits
+from fdgcl.graphs import Splits, block_model, load_dataset, random_splits
 
 CLASSES = 4
 
@@ -347,3 +347,9 @@ def test_the_number_of_threads_is_left_as_it_was():
     with pytest.raises(KeyboardInterrupt):
         linear_probe(z, y, splits, progress=stop)
     assert torch.get_num_threads() == before
+
+
+def test_a_graphs_own_read_only_features_are_taken() -> None:
+    graph = block_model(60, 2, seed=0)
+    assert not graph.features.flags.writeable
+    assert len(linear_probe(graph.features, graph.y, graph.splits).test) == 3

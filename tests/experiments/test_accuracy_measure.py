@@ -141,7 +141,12 @@ def _texts(sections: Sequence[Section]) -> list[str]:
     return [b.text for s in sections for b in s.blocks if isinstance(b, Text)]
 
 
-PAPER, BEST = _experiment(), _experiment(variant="best", parts=["trained", "untrained"])
+PAPER = _experiment()
+BEST = _experiment(
+    variant="best",
+    parts=["trained", "untrained"],
+    settings={**PAPER.settings, "dim": 16, "orders": (0.2, 1.0)},
+)
 OTHER = _experiment(variant="paper-x", parts=["trained", "smoothed"])
 GONE = _experiment("arxiv-year")
 WORDS = "below what needs no training (untrained 65.00, X 80.00)."
@@ -192,6 +197,12 @@ def test_table_by_dataset() -> None:
     assert list(free.rows[0]) == ["texas", "65.00 ± 5.00", "", "40.00", "80.00"]
     cost = _table(sections, "Time and memory")
     assert list(cost.rows[0][:4]) == ["texas", "2.0 s", "0.5 s", "101 MiB"]
+    changes = _table(sections, "What our settings change")
+    assert [list(row) for row in changes.rows] == [
+        ["texas", "dim 16 (was 8); orders 0.2, 1 (was 0.01, 1)"]
+    ]
+    choices = _table(sections, "What the paper leaves open")
+    assert list(choices.rows[0][:3]) == ["texas", "0.05", "2"]
     for part in (section.blocks for section in sections):
         for block in part:
             if isinstance(block, Table):

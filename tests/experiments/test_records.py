@@ -73,7 +73,7 @@ def test_cut_anywhere_it_goes_on_as_if_nothing_had_been(tmp_path: Path) -> None:
     _write(whole, *WORK)
     content = whole.read_bytes()
     path = tmp_path / "cut.jsonl"
-    for end in range(0, len(content), 7):
+    for end in range(0, len(content), 13):
         path.write_bytes(content[:end])
         kept = read_lines(path)
         start = content[: kept.end]

@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toys import Toy, toy
 
+from fdgcl._checks import InputError
+from fdgcl.experiments import page_of_run
 from fdgcl.experiments.loader import load_experiments
 from fdgcl.experiments.measures import TABLES, build_measure
+from fdgcl.experiments.measures.base import Unit
 from fdgcl.experiments.records import Journal
 from fdgcl.report.markdown import to_markdown
 from fdgcl.report.page import Figure, Page, Section, Series, Table, Text
@@ -94,6 +98,20 @@ def test_measurements_under_other_settings_are_left_out(
     text = tool["render"]([(name, page)], tmp_path)
     assert "| cora | 84.50 ± 0.43 | not here |" in text
     assert "2 of 2 units in homophilic-cpu.jsonl were measured under other" in text
+
+
+def test_a_run_folder_has_a_page(tmp_path: Path) -> None:
+    _write(tmp_path / "records.jsonl")
+    page = page_of_run(tmp_path)
+    assert page.title == "Accuracy on homophilic graphs"
+    assert page.facts["command"] == "fdgcl reproduce homophilic --seeds 2 --device cuda"
+    with pytest.raises(InputError, match="holds no measurements yet"):
+        page_of_run(tmp_path / "nowhere")
+    with Journal(tmp_path / "records.jsonl", Toy()) as journal:
+        unit = Unit("toys/cora-bundled-toy", "quick", 0)
+        journal.add(toy("quick"), unit, [{"value": 1}], PLACE)
+    with pytest.raises(InputError, match=r"several tables \(homophilic, toys\)"):
+        page_of_run(tmp_path)
 
 
 def test_nothing_measured_is_said(tool: dict[str, Any], tmp_path: Path) -> None:

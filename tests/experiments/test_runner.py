@@ -69,7 +69,7 @@ def _start(folder: Path, pids: Path, processes: int = 1) -> subprocess.Popen[str
     )
 
 
-def _wait(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+def _wait(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
@@ -93,23 +93,27 @@ def test_killed_and_interrupted_it_goes_on_without_a_unit_twice(
     tmp_path: Path,
 ) -> None:
     folder, pids = tmp_path / "run", tmp_path / "pids"
+    pids.with_name("nap").touch()
     killed = _start(folder, pids, processes=2)
-    _wait(lambda: _units(folder) >= 3)
+    # The sixth unit sleeps, and the other process goes on.
+    _wait(lambda: _units(folder) >= 7)
     killed.kill()
-    killed.communicate()
+    assert killed.wait(10) == -signal.SIGKILL
     workers = [int(file.name) for file in pids.iterdir()]
     assert len(workers) == 2
-    # They end although nobody told them to.
+    # They end although nobody told them to, and one of them is busy.
+    pids.with_name("nap").unlink()
     _wait(lambda: not any(map(_is_alive, workers)), 10)
+    killed.communicate()
     after_kill = (folder / RECORDS).read_bytes()
     # As if the kill had come in the middle of a write.
     line = re.sub(rb'"seed": \d', b'"seed": 5', after_kill.splitlines(True)[-1])
     (folder / RECORDS).write_bytes(after_kill + line + line[: len(line) // 2])
 
     stopped = _start(folder, pids)
-    _wait(lambda: _units(folder) >= 6)
+    _wait(lambda: _units(folder) >= 9)
     stopped.send_signal(signal.SIGINT)
-    out, err = stopped.communicate(timeout=20)
+    out, err = stopped.communicate(timeout=60)
     assert (out.strip(), stopped.returncode) == ("stopped", 0), err
     workers = [int(file.name) for file in pids.iterdir()]
     assert not any(map(_is_alive, workers))
@@ -117,7 +121,7 @@ def test_killed_and_interrupted_it_goes_on_without_a_unit_twice(
     assert after_stop.startswith(after_kill)
 
     finished = _start(folder, pids)
-    _, err = finished.communicate(timeout=60)
+    _, err = finished.communicate(timeout=120)
     assert finished.returncode == 0, err
     whole = (folder / RECORDS).read_bytes()
     assert whole.startswith(after_stop)

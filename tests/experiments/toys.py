@@ -24,6 +24,7 @@ from fdgcl.training import TrainingWarning
 
 TOY = "toys:Toy"
 LINES = 3
+LAST, NAP = 5, 60.0  # the seed that sleeps, and seconds, where there is a file "nap"
 
 
 def toy(*parts: str, variant: str = "toy", **options: Any) -> Experiment:
@@ -54,7 +55,10 @@ class Toy(Measure):
         self, experiment: Experiment, unit: Unit, graph: Graph, device: str
     ) -> list[Record]:
         if experiment.options["pids"]:
-            (Path(experiment.options["pids"]) / str(os.getpid())).touch()
+            pids = Path(experiment.options["pids"])
+            (pids / str(os.getpid())).touch()
+            if unit.seed == LAST and pids.with_name("nap").exists():
+                time.sleep(NAP)
         time.sleep(experiment.options["seconds"])
         value: float = graph.num_nodes + unit.seed
         match unit.part:
@@ -93,7 +97,7 @@ def slow_run(folder: Path, pids: Path, processes: int) -> Run:
     """Twelve units of a quarter of a second each."""
     options = {"seconds": 0.25, "pids": str(pids)}
     experiments = [toy("slow", variant=variant, **options) for variant in ("a", "b")]
-    return Run(folder, experiments, TOY, 6, "cpu", None, processes)
+    return Run(folder, experiments, TOY, LAST + 1, "cpu", None, processes)
 
 
 if __name__ == "__main__":

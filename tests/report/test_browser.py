@@ -232,6 +232,9 @@ def test_colours_follow_the_scheme(browser: Any, file: Path) -> None:
         # On paper it is light again.
         visit.run("dispatchEvent(new Event('beforeprint'))")
         visit.wait_until(f"{line} === '{light[2]}'")
+        assert visit.run(tick) == "rgb(68, 68, 68)"
+        visit.run("dispatchEvent(new Event('afterprint'))")
+        visit.wait_until(f"{line} === '{dark[2]}'")
 
 
 def test_twenty_thousand_points(browser: Any, tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_large_gains_are_drawn_as_powers() -> None:
     figure = filter_figure(dynamics, Schedule(30, 10), (1.0, 1.0), None, "")
     x = np.array(figure.series[0].x)
     assert figure.log_y
-    assert "absolute" in figure.y_label
+    assert "|gain|" in figure.y_label
     np.testing.assert_allclose(
         figure.series[0].y, np.abs(1 - 10 * x) ** 3, rtol=1e-9, atol=1e-9
     )

@@ -119,6 +119,7 @@ def test_two_processes_share_one_study(tmp_path: Path) -> None:
     assert fake.calls == [], "nothing was left to do"
     calls = [int((tmp_path / f"calls-{name}").read_text()) for name in "ab"]
     assert min(calls) > 5, "both worked"
-    # Each trial's seeds and each of the three fresh runs once, by one or the other.
+    # Each trial's seeds once, by one or the other; each fresh run once, where the
+    # last trial may have changed what the best two are after the first process ended.
     seeds = sum(len(one.scores) or 1 for one in records)
-    assert sum(calls) == seeds + 3
+    assert seeds + 3 <= sum(calls) <= seeds + 5

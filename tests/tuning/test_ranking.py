@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fdgcl.tuning.ranking import Standing, around, best_trials, choose
+from fdgcl.tuning.ranking import Standing, around, best_trials, choose, is_in_reach
 from fdgcl.tuning.records import Record, Scores, mean, standard_error
 from tuning.tiny import tiny_space
 
@@ -88,3 +88,13 @@ def test_neighbours_are_the_nearest_in_the_space() -> None:
     me = record(0, 0.9, values=here)
     assert around(me, [*far, me, *close], space) == pytest.approx(0.8)
     assert around(me, [me], space) is None
+
+
+def test_only_what_could_win_is_run_again() -> None:
+    hard = np.array([0.5, 0.6, 0.7, 0.8])
+    noise = np.array([0.02, -0.02, 0.02, -0.02])
+    best = record(0, 0.7, scores=(tuple(hard + 0.05),))
+    assert is_in_reach(best, best)
+    assert is_in_reach(record(1, 0.7, scores=(tuple(hard + 0.03 + noise),)), best)
+    assert is_in_reach(record(2, 0.7, scores=(tuple(hard + 0.041),)), best)
+    assert not is_in_reach(record(3, 0.6, scores=(tuple(hard - 0.05 + noise),)), best)

@@ -264,3 +264,11 @@ def test_files_and_names(tmp_path: Path) -> None:
         load_space(tmp_path / "yours.toml")
     with pytest.raises(InputError, match='did you mean "small"'):
         load_space("smal")
+
+
+def test_the_space_in_the_docs_is_one() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "tune.md").read_text(encoding="utf-8")
+    text = page.split("```toml\n")[1].split("```")[0]
+    found = parse_space(text.encode(), "docs")
+    found.check(tiny_start())
+    assert {"orders.0", "keep.features", "steps", "eta"} <= set(names(found))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdgcl.experiments.measures.fresh import in_fresh_process
-from fdgcl.experiments.measures.timing import Run, new_views, time_training
+from fdgcl.experiments.measures.timing import Run, time_training, untrained_views
 from fdgcl.graphs import block_model
 from fdgcl.model import FDGCL
 from fdgcl.preparation import Preparation, prepare
@@ -103,7 +103,7 @@ def _run(way: str, sizes: Sizes, seed: int, device: str) -> Measured:
     timed = time_training(prepared, way, epochs=sizes.epochs)
     return Measured(
         timed.run,
-        untrained=_embed(new_views(prepared), timed.source),
+        untrained=_embed(untrained_views(prepared), timed.source),
         trained=_embed(timed.views, timed.source),
     )
 

@@ -15,6 +15,7 @@ import typer
 from fdgcl._checks import InputError
 from fdgcl.cli.console import fail
 from fdgcl.cli.failures import INTERRUPTED
+from fdgcl.cli.record import write_record
 from fdgcl.cli.runs import EMBEDDING, run_folder
 from fdgcl.cli.scores import Row, baselines, score, score_table, with_splits
 from fdgcl.cli.source import Reading, Source, read, summary
@@ -92,6 +93,17 @@ class Job:
                 target = output or path / EMBEDDING
                 _write(target, graph, runs[0].embedding, path)
                 rows = self._score(graph, runs, bars)
+                write_record(
+                    path,
+                    command=command,
+                    source=self.source,
+                    reading=self.reading,
+                    embedding=target,
+                    seconds=runs[0].seconds,
+                    notices=self.talk.notices,
+                    scores=[row.to_dict() for row in rows],
+                    scored=_caption(graph, len(runs)) if rows else "",
+                )
         self._tell(graph, runs, rows, target, path)
 
     def _read(self, bars: Bars) -> Graph:
@@ -159,6 +171,7 @@ class Job:
         self.talk.say(f"training   {describe(facts)}")
         if rows:
             self.talk.show(score_table(rows, _caption(graph, len(runs))))
+        self.talk.say(f"look       fdgcl report {shlex.quote(str(folder))}")
         self.talk.say(f"next       {following}")
         self.talk.emit(
             {

@@ -90,10 +90,9 @@ def report(
     target = output or run / PAGE
     _check(run, given, target, figures)
 
-    from fdgcl.report.html import plotly_script, write_page
+    from fdgcl.report.html import write_page
     from fdgcl.report.static import need_matplotlib, write_figures
 
-    plotly_script()
     if figures is not None:
         need_matplotlib()
     with talk.bars() as bars:

@@ -52,7 +52,7 @@ class Labelled:
 def from_graph(graph: Graph) -> Labelled:
     """Take the labels of a graph that has some."""
     assert graph.y is not None
-    names = graph.class_names or tuple(map(str, range(graph.num_classes)))
+    names = graph.class_names or tuple(f"class {i}" for i in range(graph.num_classes))
     return Labelled(f"{graph.name} ({graph.source})", graph.y, names, graph.splits)
 
 

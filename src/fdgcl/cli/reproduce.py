@@ -68,7 +68,7 @@ def reproduce(
             "--jobs",
             kind=int,
             text="Processes at a time.",
-            show_default="as many as cores, 1 on cuda",
+            show_default="as many as cores; 1 on cuda and for cost",
             panel=RUN,
         ),
     ] = None,

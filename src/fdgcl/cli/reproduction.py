@@ -84,7 +84,7 @@ def carry_out(order: Order, outputs: Outputs, talk: Talk) -> None:
         seeds=order.seeds,
         device=device,
         data_root=None if order.data_root is None else str(order.data_root.resolve()),
-        processes=order.jobs or _processes(device),
+        processes=order.jobs or processes(order.table, device),
     )
     result = _measure(run, order, talk)
     for text in result.warnings:
@@ -111,10 +111,12 @@ def typed(context: typer.Context) -> str:
     return shlex.join(["fdgcl", *given])
 
 
-def _processes(device: str) -> int:
+def processes(table: str, device: str) -> int:
+    """How many units to do at a time, unless told."""
     from fdgcl.experiments.machine import available_cores
 
-    return available_cores() if device == "cpu" else 1
+    together = device == "cpu" and not TABLES[table].alone
+    return available_cores() if together else 1
 
 
 def _nothing(order: Order, absent: dict[str, str]) -> str:

@@ -77,7 +77,7 @@ def tune(
             kind=float,
             panel=RUN,
             text="Stop a trial that takes more than this many times as long as the "
-            "starting settings.",
+            "starting settings, or than a tenth of --minutes.",
         ),
     ] = 10.0,
     study: Annotated[

@@ -35,7 +35,7 @@ def changes(record: Record, start: Mapping[str, Any]) -> str:
 def shown(value: Any) -> str:
     """Return a setting's value, short."""
     if isinstance(value, tuple | list):
-        return "/".join(shown(one) for one in value)
+        return "/".join(shown(one) for one in value) or "nothing"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 

@@ -22,9 +22,13 @@ def page(found: Tuned, problem: Problem, facts: dict[str, str]) -> Page:
     """Describe what tuning found."""
     best = found.best
     scored = [one for one in found.records if one.value is not None]
+    dimensions = sorted(
+        found.plan.space.dimensions,
+        key=lambda one: -found.importances.get(one.name, 0.0),
+    )
     settings = [
         _against(one, place, scored, found.start)
-        for place, one in enumerate(found.plan.space.dimensions)
+        for place, one in enumerate(dimensions)
     ]
     return Page(
         title=f"Tuning {problem.graph.name}",

@@ -42,7 +42,9 @@ def as_matrix(
         if size < 40 * matrix.nnz and size <= _LARGEST_DENSE:
             matrix = torch.from_numpy(matrix.toarray())
     else:
-        matrix = torch.as_tensor(z).detach()
+        # A graph's own arrays are read-only, which torch does not take in silence.
+        read_only = isinstance(z, np.ndarray) and not z.flags.writeable
+        matrix = torch.as_tensor(z.copy() if read_only else z).detach()
         if matrix.dtype != torch.float64:
             matrix = matrix.to(torch.float32)
     if matrix.ndim != 2 or min(matrix.shape) == 0:

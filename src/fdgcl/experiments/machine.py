@@ -116,6 +116,8 @@ class Meter:
     def __enter__(self) -> Self:
         gc.collect()
         if self._on_gpu:
+            # There are no statistics to reset before.
+            torch.cuda.init()  # type: ignore[no-untyped-call]
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats(self.device)
         _forget_peak()

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from fdgcl._checks import InputError
 from fdgcl.experiments.experiment import Experiment
-from fdgcl.experiments.measures import TABLES
+from fdgcl.experiments.loader import load_experiments
+from fdgcl.experiments.measures import TABLES, build_measure
 from fdgcl.experiments.measures.base import Measure, Record
-from fdgcl.report.page import Page, Section, Table
+from fdgcl.experiments.records import read_lines
+from fdgcl.report.page import Page, Section, Table, Text
 
 
 def build_page(
@@ -39,6 +44,44 @@ def build_page(
         sections=sections,
         facts={**(facts or {}), **origin(records)},
     )
+
+
+def page_of_file(path: Path) -> Page:
+    """The page of all measurements in a file, under the settings as they are now.
+
+    Raises:
+        InputError: It is damaged, or holds measurements of no table or of several.
+    """
+    lines = read_lines(path)
+    names = {str(line["table"]) for line in lines.settings.values()}
+    if len(names) != 1 or not lines.units:
+        several = f"measurements of several tables ({', '.join(sorted(names))})"
+        message = f"{path} holds {several if lines.units else 'no measurements yet'}"
+        raise InputError(message)
+    (name,) = names
+    experiments = load_experiments(name)
+    measure = build_measure(TABLES[name].measure)
+    seeds = 1 + max(seed for _, _, seed in lines.units)
+    units = [(one, unit) for one in experiments for unit in measure.units(one, seeds)]
+    found = [lines.find(one, measure, unit) for one, unit in units]
+    records = [record for unit in found for record in unit or ()]
+    measured = {record["dataset"] for record in records}
+    absent = {
+        one.dataset: f"no measurements in {path.name}"
+        for one in experiments
+        if one.dataset not in measured
+    }
+    device = next((record["device"] for record in records), "cpu")
+    command = f"fdgcl reproduce {name} --seeds {seeds} --device {device}"
+    page = build_page(measure, experiments, records, absent, (), {"command": command})
+    left = len(lines.units) - sum(unit is not None for unit in found)
+    if not left:
+        return page
+    text = (
+        f"{left} of {len(lines.units)} units in {path.name} were measured under other "
+        "settings than today's and are not shown."
+    )
+    return replace(page, sections=[*page.sections, Section("Left out", [Text(text)])])
 
 
 def origin(records: Sequence[Record]) -> dict[str, str]:

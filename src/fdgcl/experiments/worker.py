@@ -69,10 +69,9 @@ def serve(tasks: connection.Connection[Any, Any], threads: int | None) -> None:
         torch.set_num_threads(threads)
     while True:
         try:
-            task = tasks.recv()
-        except EOFError:
+            tasks.send(perform(tasks.recv()))
+        except (EOFError, BrokenPipeError):
             return
-        tasks.send(perform(task))
 
 
 def perform(task: Task) -> Answer:

@@ -18,7 +18,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from fdgcl._checks import MissingExtraError
 from fdgcl._files import atomic_path
 from fdgcl._version import __version__
 from fdgcl.report.page import (
@@ -49,8 +48,7 @@ def write_page(page: Page, path: Path) -> None:
     """Write a page as one self-contained HTML file, whole or not at all.
 
     Raises:
-        MissingExtraError: Plotly is not installed.
-        InputError: The file cannot be written.
+        InputError: The file cannot be written, or two figures have the same name.
     """
     content = render(page).encode()
     with atomic_path(path) as temporary:
@@ -65,7 +63,7 @@ def render(page: Page) -> str:
         *(_section(section, i) for i, section in enumerate(page.sections)),
         _footer(page),
     ]
-    scripts = [plotly_script(), _part("page.js")] if names else []
+    scripts = [_plotly(), _part("page.js")] if names else []
     long = " long" if len(page.sections) >= LONG else ""
     return "\n".join(
         [
@@ -89,20 +87,6 @@ def render(page: Page) -> str:
             "",
         ]
     )
-
-
-def plotly_script() -> str:
-    """Plotly itself, as it goes into every page.
-
-    Raises:
-        MissingExtraError: Plotly is not installed.
-    """
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        package = "plotly"
-        raise MissingExtraError(package, "report", "An HTML report") from error
-    return str(get_plotlyjs())
 
 
 def text(value: str) -> str:
@@ -136,6 +120,12 @@ def _palettes() -> dict[str, Any]:
         "light": {"colors": LIGHT, "quiet": QUIET_LIGHT},
         "dark": {"colors": DARK, "quiet": QUIET_DARK},
     }
+
+
+def _plotly() -> str:
+    from plotly.offline import get_plotlyjs
+
+    return str(get_plotlyjs())
 
 
 def _part(name: str) -> str:

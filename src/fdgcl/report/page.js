@@ -19,7 +19,9 @@
     const color = colorOf(trace.meta.color);
     const painted = { ...trace, marker: { ...trace.marker, color } };
     if (trace.line) painted.line = { ...trace.line, color };
-    if (trace.error_y) painted.error_y = { ...trace.error_y, color };
+    // Whiskers of several curves stand at the same places: faint ones can overlap.
+    const whiskers = trace.mode === "lines" ? faint(color, 0.5) : color;
+    if (trace.error_y) painted.error_y = { ...trace.error_y, color: whiskers };
     if (trace.fill) painted.fillcolor = faint(color, 0.18);
     if (trace.type !== "bar") return painted;
     if (trace.error_y) painted.error_y.color = variable("--ink");
@@ -137,6 +139,7 @@
   for (const moment of ["beforeprint", "afterprint"])
     addEventListener(moment, () => {
       printing = moment === "beforeprint";
+      document.documentElement.classList.toggle("printing", printing);
       repaint();
     });
 

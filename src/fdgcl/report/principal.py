@@ -53,7 +53,7 @@ def principal(rows: NDArray[np.floating], seed: int = 0) -> Principal:
 
         values = randomized_svd(gram, SHOWN, random_state=seed)[1]
     shares = values[:SHOWN] / total
-    return Principal(shares[shares > ROUNDING], rank)
+    return Principal(np.asarray(shares[shares > ROUNDING], np.float64), rank)
 
 
 def principal_section(found: Mapping[str, Principal], sampled: str = "") -> Section:

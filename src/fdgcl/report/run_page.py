@@ -84,7 +84,9 @@ def run_page(found: Findings) -> Page:
     config = found.config
     sections = [_overview(found)]
     if found.scores:
-        sections.append(accuracy_section(found.scores, found.scored, found.paper))
+        sections.append(
+            accuracy_section(found.scores, _sentence(found.scored), found.paper)
+        )
     if found.embedded is not None:
         embedded = found.embedded
         figure = embedding_map(embedded.z, embedded.ids, found.groups)
@@ -132,7 +134,8 @@ def _overview(found: Findings) -> Section:
         "training": f"{seconds:.1f} s",
     }
     blocks: list[Table | Text] = [Table(list(values), [list(values.values())])]
-    blocks += [Text(_sentence(notice)) for notice in found.notices]
+    if found.notices:
+        blocks.append(Text(f"Noted: {'; '.join(found.notices)}."))
     return Section("At a glance", blocks)
 
 

@@ -118,20 +118,17 @@ def filter_figure(
     ]
     if density is not None:
         series.append(_histogram(density))
-    label = "gain, absolute value (constant signal: 1)" if tall else _SIGNED
+    gain_label = "|gain|" if tall else "gain"
     return Figure(
         "frequencies",
         "What the diffusion does to each frequency",
         series,
         x_label="frequency: eigenvalue of the Laplacian",
-        y_label=label,
+        y_label=f"{gain_label} (constant signal: 1)",
         secondary_label="" if density is None else "share of the eigenvalues",
         caption=caption,
         log_y=tall,
     )
-
-
-_SIGNED = "gain (constant signal: 1)"
 
 
 def _gain(

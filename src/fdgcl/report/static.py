@@ -206,6 +206,8 @@ def _curve(
         y,
         yerr=errors,
         color=color,
+        # Whiskers of several curves stand at the same places: faint ones can overlap.
+        ecolor=color if series.mark == "points" else (color, 0.5),
         elinewidth=0.9,
         capsize=2.5,
         capthick=0.9,
@@ -240,6 +242,7 @@ def _finish(figure: Figure, axes: Axes, names: Sequence[str]) -> None:
             rotation=40 if tilted else 0,
             ha="right" if tilted else "center",
         )
+        axes.set_xlim(-0.5, len(names) - 0.5)
         axes.grid(visible=False, axis="x")
     if figure.map:
         axes.set_aspect("equal", adjustable="datalim")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,7 +12,11 @@ from fdgcl.tuning.ranges import Choices
 from fdgcl.tuning.records import Record, Scores, mean, standard_error
 from fdgcl.tuning.space import Space
 
+# For each fresh seed a score per split; empty where it failed, None if not tried.
+FreshScores: TypeAlias = Sequence[tuple[float, ...] | None]
 _NEIGHBOURS = 5
+_REACH = 3.0  # standard errors
+_SMALL = 0.01
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,42 @@ def best_trials(records: Sequence[Record], count: int) -> list[Record]:
     return sorted(complete, key=lambda one: (-(one.value or 0.0), one.number))[:count]
 
 
+def rank(
+    tried: Sequence[tuple[Record, FreshScores]],
+    records: Sequence[Record],
+    space: Space,
+) -> list[Standing]:
+    """Rank trials, the one to take first.
+
+    Those that were run again with fresh seeds come first, judged by the seeds that all
+    of them have; one that failed with a fresh seed is left out, if others did not.
+
+    Args:
+        tried: At least one trial, the best first, with its fresh scores.
+        records: All trials.
+        space: Where they lie.
+    """
+    steady = [pair for pair in tried if () not in pair[1]] or list(tried)
+    compared = [pair for pair in steady if pair[1] and pair[1][0]] or steady
+    rest = [pair for pair in steady if pair not in compared]
+    seeds = zip(*(rows for _, rows in compared), strict=True)
+    common = [place for place, rows in enumerate(seeds) if all(rows)]
+
+    def stand(pair: tuple[Record, FreshScores], places: list[int]) -> Standing:
+        one, rows = pair
+        fresh = tuple(row for place in places if (row := rows[place]))
+        return Standing(one, fresh, around(one, records, space))
+
+    found = [stand(pair, common) for pair in compared]
+    taken = choose(found)
+    others = sorted(found, key=lambda one: -one.mean)
+    return [
+        taken,
+        *(one for one in others if one is not taken),
+        *(stand(pair, []) for pair in rest),
+    ]
+
+
 def choose(standings: Sequence[Standing]) -> Standing:
     """Choose among the best trials: of those that cannot be told apart, the flattest.
 
@@ -65,8 +106,19 @@ def choose(standings: Sequence[Standing]) -> Standing:
 
 
 def _is_as_good(one: Standing, best: Standing) -> bool:
-    difference = np.asarray(best.scores) - np.asarray(one.scores)
-    return bool(difference.mean() <= standard_error(difference.tolist()))
+    return _is_within(one.scores, best.scores, 1.0)
+
+
+def is_in_reach(one: Record, best: Record) -> bool:
+    """Whether a trial could turn out as good as the best with other seeds."""
+    return _is_within(one.scores, best.scores, _REACH) or (
+        mean(best.scores) - mean(one.scores) <= _SMALL
+    )
+
+
+def _is_within(one: Scores, best: Scores, errors: float) -> bool:
+    difference = np.asarray(best) - np.asarray(one)
+    return bool(difference.mean() <= errors * standard_error(difference.tolist()))
 
 
 def around(record: Record, records: Sequence[Record], space: Space) -> float | None:

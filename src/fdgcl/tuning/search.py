@@ -11,13 +11,15 @@ from statistics import median
 from fdgcl._checks import InputError, check_count, check_positive
 from fdgcl.tuning.locks import held
 from fdgcl.tuning.objective import HopelessError, Objective
-from fdgcl.tuning.ranking import Standing, around, best_trials, choose
+from fdgcl.tuning.ranking import FreshScores, Standing, best_trials, is_in_reach, rank
 from fdgcl.tuning.records import Record, Scores, mean
 from fdgcl.tuning.study import Attempt, Study
 
 Progress = Callable[[str, int, int], None]
 OnTrial = Callable[[Record, bool], None]
 _RERANKING_SHARE = 1 / 3  # of a budget in minutes, at most
+_SHARE_OF_ONE = 0.1  # of a budget in minutes, for one trial at most
+_AS_SLOW_AS_START = 2.0
 _NEVER_TOO_SLOW = 5.0  # seconds
 
 
@@ -30,7 +32,7 @@ class _OutOfTimeError(Exception):
 
 
 class _TooSlowError(Exception):
-    """A trial takes far longer than the start did."""
+    """A trial takes far longer than it should."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Budget:
         minutes: Minutes of this call; None for any number.
         top: How many of the best trials are run again with fresh seeds.
         fresh: How many fresh seeds.
-        slowest: How many times as long as the start a trial may take; None for any.
+        slowest: How many times as long as the start a trial may take; with minutes, at
+            most a tenth of them. None for no limit.
     """
 
     trials: int | None = None
@@ -74,6 +77,7 @@ class Search:
         budget: When to stop.
         progress: Called with (stage, done, total).
         on_trial: Called with each trial that was run, and whether it is the best yet.
+        clock: Tells the seconds.
     """
 
     def __init__(
@@ -84,11 +88,12 @@ class Search:
         *,
         progress: Progress | None = None,
         on_trial: OnTrial | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.study, self.budget = study, budget
         self._objective = objective
         self._progress, self._on_trial = progress, on_trial
-        self._began = time.monotonic()
+        self._clock, self._began = clock, clock()
 
     def run(self) -> None:
         """Search, then run the best again with fresh seeds.
@@ -100,7 +105,7 @@ class Search:
         self._rerank()
 
     def standings(self) -> list[Standing]:
-        """The best trials, the one to take first.
+        """The best trials and the start, the one to take first.
 
         Raises:
             NoTrialError: There are none.
@@ -109,28 +114,12 @@ class Search:
         top = self._candidates(records)
         if not top:
             raise NoTrialError(_why_none(records))
-        tried = [
-            (one, [self.study.fresh(one.number, seed) for seed in self._fresh_seeds()])
-            for one in top
-        ]
-        # Seeds that all of them have, for a fair comparison; () marks one that failed.
-        steady = [(one, rows) for one, rows in tried if () not in rows] or tried
-        common = [
-            place
-            for place in range(self.budget.fresh)
-            if all(rows[place] for _, rows in steady)
-        ]
-        found = [
-            Standing(
-                one,
-                tuple(row for place in common if (row := rows[place])),
-                around(one, records, self.study.plan.space),
-            )
-            for one, rows in steady
-        ]
-        taken = choose(found)
-        rest = sorted(found, key=lambda one: -one.mean)
-        return [taken, *(one for one in rest if one is not taken)]
+        tried = [(one, self._fresh_scores(one)) for one in top]
+        return rank(tried, records, self.study.plan.space)
+
+    def _fresh_scores(self, record: Record) -> FreshScores:
+        number = record.number
+        return [self.study.fresh(number, seed) for seed in self._fresh_seeds()]
 
     def _search(self) -> None:
         while self._seconds_left() > self._reserve():
@@ -155,36 +144,41 @@ class Search:
         self._tell()
 
     def _candidates(self, records: list[Record]) -> list[Record]:
-        """The best trials and, to compare them with, the starting settings."""
+        """The best trials and, to compare them with, the starting settings.
+
+        A trial that is clearly worse than the best would win by luck alone.
+        """
         top = best_trials(records, self.budget.top)
+        top = [one for one in top if is_in_reach(one, top[0])]
         starts = [one for one in records if one.is_start and one.state == "complete"]
         return [*top, *(one for one in starts if one not in top)]
 
     def _run(self, attempt: Attempt) -> None:
+        patience, began = self._patience(), self._clock()
+        reason = ""
+        rows = None
         try:
-            rows = self._score(attempt)
-        except HopelessError as error:
-            attempt.stop(str(error))
+            rows = self._score(attempt, patience)
+        except (HopelessError, InputError) as error:
+            reason = str(error)
         except _TooSlowError:
-            attempt.stop(
-                f"takes over {self.budget.slowest:g} times as long as the start"
-            )
+            reason = f"takes longer than {patience:.0f} s"
+        seconds = self._clock() - began
+        if rows is not None:
+            attempt.finish(rows, seconds)
         else:
-            if rows is None:
-                attempt.stop("worse than half of the trials before it")
-            else:
-                attempt.finish(rows)
+            attempt.stop(reason or "worse than half of the trials before it", seconds)
 
-    def _score(self, attempt: Attempt) -> Scores | None:
-        """Score a trial; None as soon as it is hopeless."""
+    def _score(self, attempt: Attempt, patience: float) -> Scores | None:
+        """Score a trial; None as soon as half of all trials are better."""
         rows: list[tuple[float, ...]] = []
-        reserve, latest = self._reserve(), time.monotonic() + self._patience()
+        reserve, latest = self._reserve(), self._clock() + patience
         groups = len(self.study.plan.seeds) * len(self._objective.problem.groups())
-        done = 0
+        settings, done = attempt.propose(), 0
         for seed in self.study.plan.seeds:
             row: tuple[float, ...] = ()
             for part in self._objective.scores(
-                attempt.settings, seed, lambda: self._tick(reserve, latest)
+                settings, seed, lambda: self._tick(reserve, latest)
             ):
                 row, done = row + part, done + 1
                 if attempt.is_hopeless(mean([*rows, row])) and done < groups:
@@ -232,7 +226,7 @@ class Search:
     def _seconds_left(self) -> float:
         if self.budget.minutes is None:
             return math.inf
-        return self._began + 60 * self.budget.minutes - time.monotonic()
+        return self._began + 60 * self.budget.minutes - self._clock()
 
     def _reserve(self) -> float:
         """Seconds that running the best again will take, as far as one can tell."""
@@ -247,16 +241,22 @@ class Search:
 
     def _patience(self) -> float:
         """Seconds that a trial may take."""
-        records = self.study.records() if self.budget.slowest else []
-        starts = [one.seconds for one in records if one.is_start and one.scores]
-        if self.budget.slowest is None or not starts:
+        if self.budget.slowest is None:
             return math.inf
-        return max(self.budget.slowest * starts[0], _NEVER_TOO_SLOW)
+        records = self.study.records()
+        starts = [one.seconds for one in records if one.is_start and one.scores]
+        if not starts:
+            return math.inf
+        limit = self.budget.slowest * starts[0]
+        if self.budget.minutes is not None:
+            share = 60 * self.budget.minutes * _SHARE_OF_ONE
+            limit = min(limit, max(share, _AS_SLOW_AS_START * starts[0]))
+        return max(limit, _NEVER_TOO_SLOW)
 
     def _tick(self, reserve: float, latest: float = math.inf) -> None:
         if self._seconds_left() <= reserve:
             raise _OutOfTimeError
-        if time.monotonic() > latest:
+        if self._clock() > latest:
             raise _TooSlowError
         if self.budget.minutes is not None:
             self._tell()
@@ -268,7 +268,7 @@ class Search:
             assert self.budget.trials is not None
             self._progress("searching", self.study.spent(), self.budget.trials)
         else:
-            seconds = time.monotonic() - self._began
+            seconds = self._clock() - self._began
             total = int(60 * self.budget.minutes)
             self._progress("searching, seconds", int(seconds), total)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -172,27 +171,25 @@ class Attempt:
 
     def __init__(self, study: Study, inner: optuna.Study, trial: Trial) -> None:
         self._study, self._inner, self._trial = study, inner, trial
-        self._began = time.monotonic()
         self._step = 0
         self.number = trial.number
-        self.settings = self._propose()
-        plain = {k: v for k, v in self.settings.items() if k != "device"}
-        trial.set_user_attr(_SETTINGS, plain)
 
-    def _propose(self) -> dict[str, Any]:
+    def propose(self) -> dict[str, Any]:
+        """Return the settings to try.
+
+        Raises:
+            InputError: A formula has no value at this point of the space.
+        """
         space, start = self._study.plan.space, self._study.plan.start
         is_start = bool(self._trial.user_attrs.get(_START))
-        known = space.start_values(start) if is_start else None
+        known = space.start_values(start)
         values: dict[str, Any] = {}
         for one in space.dimensions:
-            wanted = (
-                one.name in known
-                if known is not None
-                else (one.varies({**start, **values}))
-            )
-            if wanted:
+            if one.name in known if is_start else one.varies({**start, **values}):
                 values[one.name] = one.allowed.suggest(self._trial, one.name)
-        return dict(start) if is_start else space.settings(start, values)
+        settings = dict(start) if is_start else space.settings(start, values)
+        self._trial.set_user_attr(_SETTINGS, settings)
+        return settings
 
     def is_hopeless(self, value: float) -> bool:
         """Report the mean so far; whether half of all trials were better by then.
@@ -211,23 +208,25 @@ class Attempt:
         better = sum(one.intermediate_values.get(step, -1) > value for one in rivals)
         return 2 * better >= len(rivals)
 
-    def finish(self, scores: Scores) -> None:
+    def finish(self, scores: Scores, seconds: float) -> None:
         """Close it as complete."""
         self._trial.set_user_attr(_SCORES, [list(row) for row in scores])
-        self._close("COMPLETE", mean(scores), "")
+        self._close("COMPLETE", mean(scores), "", seconds)
 
-    def stop(self, reason: str) -> None:
+    def stop(self, reason: str, seconds: float) -> None:
         """Close it as stopped early."""
-        self._close("PRUNED", None, reason)
+        self._close("PRUNED", None, reason, seconds)
 
     def give_up(self) -> None:
         """Close it as cut off."""
         self._study.give_up(self.number)
 
-    def _close(self, state: str, value: float | None, reason: str) -> None:
+    def _close(
+        self, state: str, value: float | None, reason: str, seconds: float
+    ) -> None:
         from optuna.trial import TrialState
 
-        self._trial.set_user_attr(_SECONDS, round(time.monotonic() - self._began, 3))
+        self._trial.set_user_attr(_SECONDS, round(seconds, 3))
         self._trial.set_user_attr(_REASON, reason)
         self._inner.tell(self._trial, value, state=TrialState[state])
 

@@ -25,12 +25,14 @@ class Table:
         regenerates: The paper's table or figure.
         about: What it shows, in one line.
         measure: Where its measure is, as `module:class`.
+        alone: Whether units are done one at a time, so that no other disturbs a clock.
     """
 
     title: str
     regenerates: str
     about: str
     measure: str
+    alone: bool = False
 
 
 TABLES: dict[str, Table] = {
@@ -63,6 +65,7 @@ TABLES: dict[str, Table] = {
         "Tables 4 and 5",
         "Seconds and memory, beside the solver in the training loop.",
         f"{_HERE}.cost:Cost",
+        alone=True,
     ),
     "views": Table(
         "What the two views look like",

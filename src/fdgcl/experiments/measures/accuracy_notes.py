@@ -17,6 +17,7 @@ _OPEN = {
     "skip": "skip",
     "standardize": "standardised",
     "init_scale": "initial scale",
+    "feature_scaling": "feature scaling",
 }
 
 
@@ -29,20 +30,34 @@ def paper_number(experiment: Experiment) -> str:
     return f"{number.value:.2f}{spread}"
 
 
-def choices_table(experiments: Sequence[Experiment]) -> Table:
-    """What was chosen where the paper says nothing."""
+def choices_table(experiments: Mapping[str, Experiment]) -> Table:
+    """What was chosen where the paper says nothing, by the lines' names."""
     rows = [
-        [
-            f"{experiment.dataset}, {experiment.label}",
-            *(_word(experiment.settings[name]) for name in _OPEN),
-        ]
-        for experiment in experiments
+        [name, *(_word(experiment.settings[key]) for key in _OPEN)]
+        for name, experiment in experiments.items()
     ]
     return Table(
-        ["experiment", *_OPEN.values()],
+        ["dataset", *_OPEN.values()],
         rows,
-        "Features are used as given. The probe's weight decay, normalisation and "
-        "stopping step are chosen on validation, for every embedding alike.",
+        "The probe's weight decay, normalisation and stopping step, of which the paper "
+        "says nothing either, are chosen on validation, for every embedding alike.",
+    )
+
+
+def changes_table(pairs: Mapping[str, tuple[Experiment, Experiment]]) -> Table:
+    """What our settings change of the paper's, by the lines' names."""
+    rows = [
+        [name, _changes(faithful.settings, ours.settings) or "nothing"]
+        for name, (faithful, ours) in pairs.items()
+    ]
+    return Table(["dataset", "settings that differ from the paper's"], rows)
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    return "; ".join(
+        f"{name} {_word(value)} (was {_word(before[name])})"
+        for name, value in after.items()
+        if _word(value) != _word(before[name])
     )
 
 
@@ -84,6 +99,8 @@ def other_splits(records: Sequence[Record]) -> list[Text]:
 def _word(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_word, value)) or "none"
     if value is None:
-        return "symmetric"  # the only setting here that may be left open: direction
+        return "auto"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -15,6 +15,7 @@ from fdgcl.experiments.measures.accuracy_cells import (
 )
 from fdgcl.experiments.measures.accuracy_notes import (
     absences,
+    changes_table,
     choices_table,
     notes,
     other_splits,
@@ -105,7 +106,11 @@ def by_dataset(
         Section("Accuracy", main),
         Section("Without training", [_free_table(here)]),
         Section("Time and memory", [_cost_table(here)]),
-        Section("What the paper leaves open", [choices_table(measured)]),
+        Section(
+            "What the paper leaves open",
+            [choices_table({r.name: r.faithful for r in here if r.faithful})],
+        ),
+        Section("What our settings change", [changes_table(_pairs(here))]),
         *notes(measured),
     ]
 
@@ -121,6 +126,12 @@ def _rows(
             yield Row(dataset, *pair, scores, shared)
         for one in variants.values():
             yield Row(f"{dataset}, {one.label}", one, None, scores, shared)
+
+
+def _pairs(rows: Sequence[Row]) -> dict[str, tuple[Experiment, Experiment]]:
+    return {
+        row.name: (row.faithful, row.ours) for row in rows if row.faithful and row.ours
+    }
 
 
 def _accuracy_table(rows: Sequence[Row], absent: Mapping[str, str]) -> Table:

@@ -29,8 +29,8 @@ class Cost(Measure):
     Options:
         epochs: Epochs to time.
         warmup: Epochs before them that are not timed.
-        stepping_epochs: The same for the solver in the loop, which may take minutes.
-        stepping_warmup: Likewise.
+        loop_epochs: The same for the ways that diffuse in every epoch.
+        loop_warmup: Likewise.
         features: Columns of random features for a graph that has none.
         paper_mib: The paper's memory; its seconds are the experiment's paper number.
     """
@@ -38,8 +38,8 @@ class Cost(Measure):
     options: Mapping[str, Any] = {
         "epochs": 5,
         "warmup": 1,
-        "stepping_epochs": 5,
-        "stepping_warmup": 1,
+        "loop_epochs": 5,
+        "loop_warmup": 1,
         "features": 128,
         "paper_mib": 0,
     }
@@ -57,7 +57,7 @@ class Cost(Measure):
     ) -> list[Record]:
         """Train for some epochs, watched."""
         options = {**self.options, **experiment.options}
-        prefix = "stepping_" if unit.part == "stepping" else ""
+        prefix = "" if unit.part == "precomputed" else "loop_"
         epochs = check_count("epochs", options[f"{prefix}epochs"])
         warmup = check_count("warmup", options[f"{prefix}warmup"], minimum=0)
         generated = graph.features is None

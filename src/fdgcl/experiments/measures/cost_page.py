@@ -134,10 +134,10 @@ def _table(experiments: Sequence[Experiment], records: Sequence[Record]) -> Tabl
     caption = (
         "Both views, forward, backward and update, all nodes at once, with the paper's "
         "settings. Once: the graph's spectrum and, where diffused once, the diffusion. "
-        "Peak: what training adds to a process that holds graph and features (on a GPU "
-        "all that is allocated there), each way in a process of its own. The paper's "
-        "numbers are another machine's and say nothing about ours; the rows above them "
-        "compare."
+        "Per epoch: the median. Peak: what training adds to a process that holds graph "
+        "and features (on a GPU all that is allocated there), each way in a process of "
+        "its own. The paper's numbers are another machine's and say nothing about "
+        "ours; the rows above them compare."
     )
     return Table(columns, rows, caption, frozenset(strong))
 

@@ -19,6 +19,8 @@ from scipy.special import rgamma
 
 from fdgcl._checks import check_order
 
+_ROUNDING = 1e-12
+
 
 def num_terms(order: float) -> int:
     """The largest n with `n * order < 1`: terms that fall slower than 1 / tau."""
@@ -35,17 +37,28 @@ def coefficients(
         order: In (0, 1].
         segments: m, how often the input is added; 0 for never, the solution alone.
         terms: How many; by default those that fall slower than 1 / tau.
+
+    Returns:
+        The coefficients, 0 where rounding hides the sign.
     """
     count = num_terms(order) if terms is None else terms
     j = np.arange(1, count + 1)
     once = np.concatenate([[0.0], (-1.0) ** (j + 1) * rgamma(1 - j * order)])
-    power = np.zeros_like(once)
+    total = _sum_of_powers(once, max(segments, 1))
+    # Where larger terms cancel, what is left is rounding and has no sign.
+    certain = np.abs(total) > _ROUNDING * _sum_of_powers(np.abs(once), max(segments, 1))
+    return np.where(certain, total, 0.0)[1:]
+
+
+def _sum_of_powers(series: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """`s + s^2 + ... + s^count` of a power series, to its own length."""
+    power = np.zeros_like(series)
     power[0] = 1.0
-    total = np.zeros_like(once)
-    for _ in range(max(segments, 1)):
-        power = np.convolve(power, once)[: len(once)]
+    total = np.zeros_like(series)
+    for _ in range(count):
+        power = np.convolve(power, series)[: len(series)]
         total += power
-    return total[1:]
+    return total
 
 
 def log10_time(order: float, rate: float, frequency: float, x: float = 10.0) -> float:

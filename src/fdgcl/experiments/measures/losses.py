@@ -69,8 +69,10 @@ class LossCurves(Measure):
             warnings.simplefilter("ignore", TrainingWarning)
             try:
                 model.fit(graph, on_epoch=on_epoch)
-            except NonFiniteLossError as error:
-                last = len(model.history_) + 1
+            except (NonFiniteLossError, InputError) as error:
+                # The settings are sound, the untrained encoder has shown it: training
+                # left the finite numbers, or those that the probe can square.
+                last = len(model.history_)
                 records.append({"epoch": last, "failure": str(error)})
         return records
 

@@ -150,7 +150,12 @@ def _section(
         name=name,
         title=f"{title}: accuracy against epochs",
         series=[
-            Series(curve.label, curve.epochs, curve.mean, error=curve.std)
+            Series(
+                curve.label,
+                curve.epochs,
+                curve.mean,
+                error=curve.std if any(curve.std) else None,
+            )
             for curve in curves
         ],
         x_label="epoch",

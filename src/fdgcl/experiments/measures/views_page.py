@@ -88,7 +88,8 @@ def _cores(experiment: Experiment, records: Sequence[Record]) -> list[Block]:
     )
     first = min(int(record["seed"]) for record in maps)
     drawn = [_map(experiment, r) for r in maps if int(r["seed"]) == first]
-    return [claim, Table(("", *columns), rows, caption), *drawn]
+    note = [Text(experiment.note)] if experiment.note else []
+    return [claim, Table(("", *columns), rows, caption), *note, *drawn]
 
 
 def _ratios(records: Sequence[Record], code: int, view: int) -> list[float]:
@@ -160,7 +161,7 @@ def _components_at(
                 list(range(1, len(means) + 1)),
                 means,
                 mark="bar",
-                error=deviations,
+                error=deviations if any(deviations) else None,
             )
             for order, (means, deviations) in zip(orders, shares, strict=True)
         ],
