@@ -83,7 +83,17 @@ def test_the_same_command_goes_on(fdgcl: Command, folder: Path) -> None:
     assert set(more["best"]["changes"]) <= {"lr", "activation"}
     assert len(more["best"]["fresh"]) == 3
     assert more["interrupted"] is False
+    assert isinstance(more["improves_on_start"], bool)
     assert settings(folder / more["settings_file"])["dim"] == 8
+
+
+def test_one_search_starts_where_another_ended(fdgcl: Command, folder: Path) -> None:
+    assert fdgcl(*TUNE, "--trials", 2, "-o", "best.toml").exit_code == 0
+    best = settings(folder / "best.toml")
+    words = ("--settings", "best.toml", "--study", "more", "--trials", 1, "--json")
+    told = json.loads(fdgcl(*TUNE, *words).stdout)
+    assert told["best"]["settings"]["lr"] == best["lr"]
+    assert told["best"]["changes"] == {}
 
 
 def test_a_report_is_written_where_plotly_is(fdgcl: Command, folder: Path) -> None:
@@ -124,7 +134,9 @@ def test_other_test_labels_change_nothing(
         (("--space", "none.toml"), "there is no file none.toml"),
         (("--space", "defualt"), 'did you mean "default"'),
         (("--preset", "texsa"), 'did you mean "texas"'),
-        (("--variant", "ours"), "unknown variant"),
+        (("--preset", "texas", "--variant", "ours"), "unknown variant"),
+        (("--settings", "none.toml"), "none.toml"),
+        (("--settings", "s.toml"), "[settings]"),
         (("-o", "best.txt"), "TOML file"),
         (("--study", "edges.csv"), "must be a folder"),
         (("--device", "tpu"), "unknown device"),

@@ -195,3 +195,9 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
     with pytest.raises(InputError, match="cannot write"):
         write_page(Page("t", "s", []), tmp_path / "new")
+
+
+@pytest.mark.parametrize("cell", ["65.87 ± 1.79 *", "84.59 ± 0.82 (untrained)", "12 s"])
+def test_numbers_with_a_remark_are_set_as_numbers(cell: str) -> None:
+    page = Page("T", "", [Section("S", [Table(["a", "b"], [["x", cell], ["y", ""]])])])
+    assert f'<td class="number">{cell}</td>' in render(page)

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from fdgcl import FDGCL
-from fdgcl._checks import InputError
-from fdgcl.presets import PRESETS, VARIANTS, preset_settings
-from fdgcl.tuning import read_settings, settings_text, write_settings
+from fdgcl.presets import PRESETS, preset_settings, read_settings
+from fdgcl.tuning import settings_text, write_settings
 
 
 @pytest.mark.parametrize("preset", [None, *PRESETS])
@@ -31,25 +30,5 @@ def test_values_that_are_awkward() -> None:
 
 
 def test_presets_have_the_same_form() -> None:
-    assert VARIANTS
     settings = preset_settings("texas", "paper")
     assert tomllib.loads(settings_text(settings))["settings"].keys() == settings.keys()
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"dim = 4", r"no section \[settings\]"),
-        (b"[settings", "is no TOML"),
-        (b"\xff", "is no TOML"),
-        (b"[settings]\ndmi = 4", 'unknown setting .dmi.; did you mean "dim"'),
-    ],
-)
-def test_files_that_are_no_settings(
-    content: bytes, message: str, tmp_path: Path
-) -> None:
-    with pytest.raises(InputError, match="there is no file"):
-        read_settings(tmp_path / "s.toml")
-    (tmp_path / "s.toml").write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        read_settings(tmp_path / "s.toml")

@@ -340,6 +340,8 @@ def test_tune_really_trains(problem: Problem, tmp_path: Path) -> None:
     assert not found.interrupted
     assert found.baseline is not None
     assert 0.5 < found.best.mean <= 1
+    if found.best is found.baseline:
+        assert not found.improves
     assert "device" not in found.best.record.settings
 
 

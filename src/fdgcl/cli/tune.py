@@ -17,6 +17,7 @@ from fdgcl.cli.failures import INTERRUPTED
 from fdgcl.cli.options import RUN, option
 from fdgcl.cli.runs import RUNS, check_writable
 from fdgcl.cli.source import Reading, Source, find_source, read, refuse_files, summary
+from fdgcl.cli.start import Start, build_model
 from fdgcl.cli.talk import Talk
 
 if TYPE_CHECKING:
@@ -99,15 +100,6 @@ def tune(
             text="Where to search: default, small, or a file of your own.",
         ),
     ] = "default",
-    variant: Annotated[
-        str,
-        option(
-            "--variant",
-            panel=RUN,
-            metavar="best|paper",
-            text="Start from our settings of the preset, or from the paper's.",
-        ),
-    ] = "best",
     preset: Annotated[
         str | None,
         option(
@@ -116,6 +108,26 @@ def tune(
             metavar="NAME",
             text="Start from this dataset's settings.",
             show_default="that of the dataset",
+        ),
+    ] = None,
+    variant: Annotated[
+        str | None,
+        option(
+            "--variant",
+            panel=RUN,
+            metavar="best|paper",
+            text="Of the preset: our settings, or the paper's.",
+            show_default="best",
+        ),
+    ] = None,
+    settings_file: Annotated[
+        Path | None,
+        option(
+            "--settings",
+            kind=Path,
+            panel=RUN,
+            metavar="FILE.toml",
+            text="Start from the settings in a file.",
         ),
     ] = None,
     fixed: Annotated[
@@ -184,7 +196,10 @@ def tune(
     tuning.require_optuna()
     whole = tuning.load_space(space)
     given = parse_settings(fixed or ())
-    start = _start(source, reading, preset, variant, given, device, talk)
+    first = Start(preset, variant, settings_file)
+    place = {} if device == "auto" else {"device": device}
+    model = build_model(source, first, {**given, **place}, reading, talk)
+    start: dict[str, Any] = model.get_params()
     if trials is None and minutes is None:
         trials = DEFAULT_TRIALS
     with talk.bars() as bars:
@@ -247,37 +262,6 @@ def _value(text: str) -> Any:
         return text
 
 
-def _start(
-    source: Source,
-    reading: Reading,
-    preset: str | None,
-    variant: str,
-    given: dict[str, Any],
-    device: str,
-    talk: Talk,
-) -> dict[str, Any]:
-    """Return all starting settings, checked: preset, then what was given."""
-    from fdgcl._checks import choose
-    from fdgcl.model import FDGCL
-    from fdgcl.presets import PRESETS, VARIANTS
-
-    choose("variant", variant, dict.fromkeys(VARIANTS))
-    given = {**given, "device": device}
-    if reading.made:
-        given["structural"] = reading.made
-    if preset is None and source.path is None and source.name in PRESETS:
-        preset = source.name
-    if preset is None:
-        model = FDGCL(**given)
-        talk.notice("starts from the default settings")
-    else:
-        model = FDGCL.preset(preset, variant=variant, **given)
-        talk.notice(f"starts from the preset for {preset} ({variant})")
-    _ = model.check().torch_device  # a device that is not here is refused now
-    settings: dict[str, Any] = model.get_params()
-    return settings
-
-
 def _problem(source: Source, reading: Reading, talk: Talk) -> Problem:
     """Read the graph, and keep only what tuning may see of it."""
     from fdgcl.cli.scores import with_splits
@@ -334,8 +318,10 @@ def _plain(name: str) -> str:
 
 def _next(source: Source, reading: Reading, target: Path) -> str:
     words = ["fdgcl", "embed", source.name if source.path is None else str(source.path)]
-    if reading.features is not None:
-        words += ["--features", reading.features]
-    if reading.labels is not None:
-        words += ["--labels", str(reading.labels)]
+    for name, value in (
+        ("--features", reading.features),
+        ("--labels", reading.labels),
+        ("--data-root", reading.data_root),
+    ):
+        words += [] if value is None else [name, str(value)]
     return shlex.join([*words, "--settings", str(target), "--evaluate"])

@@ -152,6 +152,7 @@ class Outcome:
         talk.say(
             f"best       trial {best.record.number}, validation accuracy {score} %"
         )
+        self._tell_of_start(talk)
         talk.say(f"settings   {self.target}")
         talk.say(f"study      {self.folder}  {self.counted()}")
         if self.report.is_file():
@@ -162,6 +163,14 @@ class Outcome:
             talk.say(f"matters    {told}")
         talk.say(f"next       {self.following}")
         talk.emit(self._summary(talk.notices))
+
+    def _tell_of_start(self, talk: Talk) -> None:
+        start = self.found.baseline
+        if start is None or start is self.found.best:
+            return
+        verdict = "" if self.found.improves else ": not clearly worse than the best"
+        score = plus_minus(start.mean, start.error)
+        talk.say(f"start      validation accuracy {score} %{verdict}")
 
     def _table(self) -> Table:
         from rich.table import Table
@@ -200,6 +209,7 @@ class Outcome:
             "report": str(self.report) if self.report.is_file() else None,
             "trials": self.counts(),
             "best": _plain(self.found.best, self.found.start),
+            "improves_on_start": self.found.improves,
             "top": [_plain(one, self.found.start) for one in self.found.standings],
             "splits": self.problem.num_splits,
             "seeds": list(self.found.plan.seeds),

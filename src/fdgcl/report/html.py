@@ -36,12 +36,13 @@ LONG = 4  # sections from which on a page has a list of contents
 PROSE = 40  # characters of a cell from which on its column is one of text
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-# A number, perhaps with a sign or bound, a spread, and a unit; what stands for none.
+# A number, perhaps with a sign or bound, a spread, a unit, a word on it in brackets and
+# a star; what stands for none.
 _NUMBER = re.compile(
     r"[-\u2212+<>≤≥~≈]?\s?[\d.,]+(e[-+\u2212]?\d+)?(\s?±\s?[\d.,]+)?"
-    r"(\s?(%|\u00d7|[a-zA-Zµ]{1,8}))?"
+    r"(\s?(%|\u00d7|[a-zA-Zµ]{1,8}))?(\s?\([^()]{1,12}\))?(\s?\*)?"
 )
-_EMPTY = ("", "-", "\u2013", "\u2014", "n/a", "nan")
+_EMPTY = ("", "-", "\u2013", "\u2014", "n/a", "nan", "not here")
 
 
 def write_page(page: Page, path: Path) -> None:

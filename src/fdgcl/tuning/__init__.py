@@ -1,6 +1,6 @@
 """Searching settings by validation accuracy; nothing here is told of test nodes."""
 
-from fdgcl.tuning.files import read_settings, settings_text, write_settings
+from fdgcl.tuning.files import settings_text, write_settings
 from fdgcl.tuning.problem import Problem
 from fdgcl.tuning.search import Budget, NoTrialError
 from fdgcl.tuning.space import Space
@@ -16,7 +16,6 @@ __all__ = [
     "Space",
     "Tuned",
     "load_space",
-    "read_settings",
     "require_optuna",
     "settings_text",
     "tune",

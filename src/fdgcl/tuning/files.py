@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fdgcl._checks import InputError, nearest
 from fdgcl._files import atomic_path
-from fdgcl.tuning.space import setting_names
 
 
 def settings_text(settings: Mapping[str, Any], header: Iterable[str] = ()) -> str:
@@ -35,34 +32,6 @@ def write_settings(
     """Write settings as TOML, whole or not at all."""
     with atomic_path(path) as temporary:
         temporary.write_text(settings_text(settings, header), encoding="utf-8")
-
-
-def read_settings(path: Path) -> dict[str, Any]:
-    """Read settings from a TOML file, such as `write_settings` or a preset makes.
-
-    Raises:
-        InputError: The file is not there, not TOML, or names no setting of the model.
-    """
-    if not path.is_file():
-        message = f"there is no file {path}"
-        raise InputError(message)
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))["settings"]
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError) as error:
-        what = (
-            "has no section [settings]" if isinstance(error, KeyError) else "is no TOML"
-        )
-        message = f"{path} {what}"
-        raise InputError(message) from None
-    for name in found:
-        if name not in setting_names():
-            hint = nearest(name, setting_names())
-            message = f"{path}: unknown setting {name!r}{hint}"
-            raise InputError(message)
-    return {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in found.items()
-    }
 
 
 def _toml(value: Any) -> str:

@@ -101,11 +101,12 @@ def choose(standings: Sequence[Standing]) -> Standing:
     in the space do best is least likely to be there by luck.
     """
     best = max(standings, key=lambda one: one.mean)
-    equals = [one for one in standings if _is_as_good(one, best)]
+    equals = [one for one in standings if is_as_good(one, best)]
     return max(equals, key=lambda one: (one.around or 0.0, one.mean))
 
 
-def _is_as_good(one: Standing, best: Standing) -> bool:
+def is_as_good(one: Standing, best: Standing) -> bool:
+    """Whether what was measured cannot tell a trial from a better one."""
     return _is_within(one.scores, best.scores, 1.0)
 
 

@@ -11,7 +11,7 @@ from fdgcl._checks import check_count
 from fdgcl.tuning.objective import Objective
 from fdgcl.tuning.plan import Plan
 from fdgcl.tuning.problem import Problem
-from fdgcl.tuning.ranking import Standing
+from fdgcl.tuning.ranking import Standing, is_as_good
 from fdgcl.tuning.records import Record
 from fdgcl.tuning.search import Budget, NoTrialError, OnTrial, Progress, Search
 from fdgcl.tuning.space import Space
@@ -48,6 +48,14 @@ class Tuned:
     def baseline(self) -> Standing | None:
         """The starting settings, if they could be scored."""
         return next((one for one in self.standings if one.record.is_start), None)
+
+    @property
+    def improves(self) -> bool:
+        """Whether the best is better than the start by more than chance explains."""
+        start, best = self.baseline, self.best
+        if start is None or len(start.scores) != len(best.scores):
+            return start is None
+        return not is_as_good(start, best)
 
 
 def tune(
