@@ -64,6 +64,15 @@ def test_of_equals_the_flattest_is_taken() -> None:
     assert choose([clear, plain, worse]) is clear
 
 
+def test_nothing_is_taken_that_does_worse_than_the_start() -> None:
+    noise = np.array([0.02, -0.02, 0.02, -0.02])
+    start = Standing(record(0, 0.8, is_start=True), (tuple(0.80 + noise),), 0.5)
+    below = standing((tuple(0.799 - noise),), near=0.9)
+    above = standing((tuple(0.801 - noise),), near=0.7)
+    assert choose([start, below]) is start
+    assert choose([start, below, above]) is above
+
+
 def test_differences_are_taken_split_by_split() -> None:
     """Splits differ by far more than the two trials, one of which always wins."""
     hard = np.array([0.5, 0.6, 0.7, 0.8, 0.9])

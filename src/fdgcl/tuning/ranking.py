@@ -98,10 +98,12 @@ def choose(standings: Sequence[Standing]) -> Standing:
 
     A trial that is worse than the best by no more than the standard error of their
     difference, taken split by split, is as good. Of these the one whose neighbours
-    in the space do best is least likely to be there by luck.
+    in the space do best is least likely to be there by luck. None is taken that does
+    worse than the start: a change has to be one for the better.
     """
     best = max(standings, key=lambda one: one.mean)
-    equals = [one for one in standings if is_as_good(one, best)]
+    floor = max((one.mean for one in standings if one.record.is_start), default=0.0)
+    equals = [one for one in standings if is_as_good(one, best) and one.mean >= floor]
     return max(equals, key=lambda one: (one.around or 0.0, one.mean))
 
 

@@ -119,11 +119,11 @@ def _claim(title: str, curves: Sequence[Curve]) -> str:
     others = [curve for curve in curves if curve.loss != OURS]
     if ours is None or not others:
         return text
-    stable = ours.fall <= min(curve.fall for curve in others)
+    rival = min(others, key=lambda curve: curve.fall)
     falling = [curve.label for curve in others if curve.fall > FALL]
     text += (
-        f" That {ours.label} is the most stable {verdict(stable)} here; of the "
-        f"{len(others)} others {len(falling)} "
+        f" That {ours.label} is the most stable {verdict(ours.fall <= rival.fall)} "
+        f"here{_certainty(ours, rival)}; of the {len(others)} others {len(falling)} "
         f"{'loses' if len(falling) == 1 else 'lose'} more than {FALL:g} point"
     )
     text += f" ({listing(falling)})." if falling else "."
@@ -132,6 +132,19 @@ def _claim(title: str, curves: Sequence[Curve]) -> str:
     return (
         f"{text} The highest last accuracy is that of {top.label}, "
         f"{top.mean[-1]:.1f} %; {own}."
+    )
+
+
+def _certainty(ours: Curve, rival: Curve) -> str:
+    """How far apart the two falls are, against what seeds and splits make of them."""
+    apart = abs(ours.fall - rival.fall)
+    spread = max(ours.std[-1], rival.std[-1])
+    if spread == 0:
+        return " (one measurement each: how much of it is chance is not known)"
+    size = "less" if apart < spread else "more"
+    return (
+        f" (by {apart:.1f} points from {rival.label}, {size} than the deviation of "
+        f"{spread:.1f} over seeds and splits)"
     )
 
 
