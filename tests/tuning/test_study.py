@@ -35,7 +35,7 @@ def test_the_first_trial_is_the_start(fake: Fake, tmp_path: Path) -> None:
 
 
 def test_the_search_finds_the_optimum(fake: Fake, tmp_path: Path) -> None:
-    records = run_search(tmp_path / "s", fake, trials=35, fresh=0)
+    records = run_search(tmp_path / "s", fake, trials=30, fresh=0)
     best = max(one.value for one in records if one.state == "complete")
     assert best > 0.85
     assert records[0].value == pytest.approx(worth(records[0].settings) + 0.0005)
@@ -317,7 +317,7 @@ def test_importances_point_at_what_matters(problem: Problem, tmp_path: Path) -> 
     with open_study(tmp_path / "s", tiny_plan(problem)) as study:
         Search(study, Fake(problem), Budget(trials=12, fresh=0)).run()
         assert study.importances() == {}
-        Search(study, Fake(problem), Budget(trials=45, fresh=0)).run()
+        Search(study, Fake(problem), Budget(trials=40, fresh=0)).run()
         found = study.importances()
     assert sum(found.values()) == pytest.approx(1)
     assert set(list(found)[:2]) == {"lr", "beta"}

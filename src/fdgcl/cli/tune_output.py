@@ -125,7 +125,8 @@ class Outcome:
         words = {"pruned": "stopped early", "running": "of other processes running"}
         found = self.counts()
         parts = [f"{count} {words.get(name, name)}" for name, count in found.items()]
-        return f"{sum(found.values())} trials ({', '.join(parts)})"
+        total = sum(found.values())
+        return f"{total} trial{'s'[: total != 1]} ({', '.join(parts)})"
 
     @staticmethod
     def versions() -> dict[str, str]:
