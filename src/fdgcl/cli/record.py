@@ -12,11 +12,12 @@ from typing import Any
 
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
+from fdgcl._version import __version__
 from fdgcl.cli.source import Reading, Source
 
 FILE = "job.json"
 FORMAT = "fdgcl-job-1"
-PACKAGES = ("fdgcl", "torch", "numpy", "scipy", "scikit-learn")
+PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ def write_record(
         "scores": list(scores),
         "scored": scored,
         "versions": {
+            "fdgcl": __version__,
             "python": platform.python_version(),
             **{name: version(name) for name in PACKAGES},
         },
