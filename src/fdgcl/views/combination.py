@@ -20,8 +20,8 @@ Kept = Callable[[str], Tensor]
 class Combination(nn.Module):
     """Mixes or concatenates the views, and puts what is kept beside them.
 
-    The loss makes the views agree, and what only one of them knew is lost on the way.
-    Columns that are kept as they were leave it to the reader of the embedding. Blocks
+    The loss makes the views agree, and what only one of them knew may be lost on the
+    way. Columns that are kept as they were leave it to the reader of the embedding. Blocks
     of columns are brought to rows of mean square norm 1 on the training graph, so that
     a weight means the same for each; the paper's plain mixture is left alone.
 
