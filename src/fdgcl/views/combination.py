@@ -21,9 +21,9 @@ class Combination(nn.Module):
     """Mixes or concatenates the views, and puts what is kept beside them.
 
     The loss makes the views agree, and what only one of them knew may be lost on the
-    way. Columns that are kept as they were leave it to the reader of the embedding. Blocks
-    of columns are brought to rows of mean square norm 1 on the training graph, so that
-    a weight means the same for each; the paper's plain mixture is left alone.
+    way. Columns that are kept as they were leave it to the reader of the embedding.
+    Blocks of columns are brought to rows of mean square norm 1 on the training graph,
+    so that a weight means the same for each; the paper's plain mixture is left alone.
 
     Args:
         beta: Weight of the first view.
