@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from fdgcl.graphs import Graph
 from fdgcl.model import FDGCL
-from fdgcl.preparation import prepare
+from fdgcl.preparation import Preparation, prepare
 
 
 def untrained(model: FDGCL, graph: Graph) -> NDArray[np.float32]:
@@ -19,11 +20,16 @@ def untrained(model: FDGCL, graph: Graph) -> NDArray[np.float32]:
 
 def smoothed(model: FDGCL, graph: Graph) -> Any:
     """A²X, the features smoothed twice by the model's operator; sparse if X is."""
-    prepared = prepare(graph, model.check())
+    prepared = _unscaled(model, graph)
     x, a = prepared.features, prepared.operator.matrix.matrix
     return (a @ (a @ x)).astype(x.dtype)
 
 
 def features(model: FDGCL, graph: Graph) -> Any:
     """X, the features themselves, made from the edges where there are none."""
-    return prepare(graph, model.check()).features
+    return _unscaled(model, graph).features
+
+
+def _unscaled(model: FDGCL, graph: Graph) -> Preparation:
+    # X is the features as they came, whatever the model does to them first.
+    return prepare(graph, replace(model.check(), feature_scaling="none"))
