@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import Any
 
+from fdgcl.report import numerals
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -60,8 +62,7 @@ class Scores:
 
 def percent(values: Sequence[float]) -> str:
     """Return mean and standard deviation in percent, as `83.76 ± 0.41`."""
-    spread = f" ± {100 * pstdev(values):.2f}" if len(values) > 1 else ""
-    return f"{100 * fmean(values):.2f}{spread}"
+    return numerals.percent(fmean(values), pstdev(values) if len(values) > 1 else None)
 
 
 def collect(records: Iterable[dict[str, Any]]) -> dict[tuple[str, str], Scores]:
