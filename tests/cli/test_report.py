@@ -269,3 +269,16 @@ def test_a_damaged_record(fdgcl: Command, run: Path) -> None:
     result = fdgcl("report", "run")
     assert result.exit_code == 2
     assert "damaged" in result.stderr
+
+
+def test_dimensions_without_the_embedding_count_what_is_kept(
+    fdgcl: Command, folder: Path
+) -> None:
+    words = ("--combine", "concat", "--keep", "features,global", "--beta", 0.5)
+    files = ("embed", "edges.csv", "--features", "x.parquet", *SMALL)
+    assert fdgcl(*files, *words, "--run", "r", "-o", "z.parquet").exit_code == 0
+    _, z = read_embeddings(folder / "z.parquet")
+    (folder / "z.parquet").unlink()
+    assert fdgcl("report", "r").exit_code == 0
+    text = (folder / "r" / "report.html").read_text(encoding="utf-8")
+    assert f"nodes embedded in {z.shape[1]} dimensions" in text

@@ -95,12 +95,12 @@ def read(source: Source, reading: Reading) -> Graph:
     return graph.with_features(None) if reading.made else graph
 
 
-def need_labels(source: Source, reading: Reading) -> None:
+def need_labels(source: Source, reading: Reading, what: str = "--evaluate") -> None:
     """Refuse to score an edge list without a label file, before it is read."""
     compact = source.path is None or source.path.suffix.lower() == ".npz"
     if reading.labels is None and not compact:
         message = (
-            f"--evaluate needs labels, and {source.path} is an edge list: name a file "
+            f"{what} needs labels, and {source.path} is an edge list: name a file "
             "with labels by --labels"
         )
         raise InputError(message)

@@ -16,7 +16,15 @@ from fdgcl.cli import console, options
 from fdgcl.cli.failures import INTERRUPTED
 from fdgcl.cli.options import RUN, option
 from fdgcl.cli.runs import RUNS, check_writable
-from fdgcl.cli.source import Reading, Source, find_source, read, refuse_files, summary
+from fdgcl.cli.source import (
+    Reading,
+    Source,
+    find_source,
+    need_labels,
+    read,
+    refuse_files,
+    summary,
+)
 from fdgcl.cli.start import Start, build_model
 from fdgcl.cli.talk import Talk
 
@@ -178,7 +186,7 @@ def tune(
     )
     reading.check()
     refuse_files(source, reading)
-    _need_labels(source, reading)
+    need_labels(source, reading, "tune")
     folder = study or RUNS / f"tune-{_plain(source.name)}"
     target = output or folder / SETTINGS_FILE
     _check_places(folder, target)
@@ -289,16 +297,6 @@ def _tell(record: Any, start: dict[str, Any], is_best: bool, talk: Talk) -> None
     if is_best:
         line += f", the best so far: {changes(record, start)}"
     console.notice(line)
-
-
-def _need_labels(source: Source, reading: Reading) -> None:
-    compact = source.path is None or source.path.suffix.lower() == ".npz"
-    if reading.labels is None and not compact:
-        message = (
-            f"tune needs labels, and {source.path} is an edge list: name a file with "
-            "labels by --labels"
-        )
-        raise InputError(message)
 
 
 def _check_places(folder: Path, target: Path) -> None:

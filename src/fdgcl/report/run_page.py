@@ -19,6 +19,7 @@ from fdgcl.report.principal import principal, principal_section
 from fdgcl.report.spectrum import Density, filter_figure
 from fdgcl.report.training import training_section
 from fdgcl.runs import Config
+from fdgcl.views import Combination
 
 Matrix = NDArray[np.floating]
 
@@ -118,7 +119,10 @@ def _summary(found: Findings) -> str:
 def _dimensions(found: Findings) -> int:
     if found.embedded is not None:
         return int(found.embedded.z.shape[1])
-    return found.config.settings.dim
+    config = found.config
+    settings = config.settings
+    combination = Combination(config.decisions["beta"], settings.combine, settings.keep)
+    return combination.width(settings.dim, config.num_features)
 
 
 def _overview(found: Findings) -> Section:
@@ -185,9 +189,13 @@ def _sentence(text: str) -> str:
 
 def _setting(value: Any, decided: Any = None) -> str:
     if isinstance(value, list | tuple):
-        return ", ".join(_setting(one) for one in value)
+        return ", ".join(_setting(one) for one in value) or "nothing"
     if value is None:
-        return "" if decided is None else f"{_setting(decided)} (decided by the graph)"
+        return (
+            "left open"
+            if decided is None
+            else f"{_setting(decided)} (decided by the graph)"
+        )
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
