@@ -8,9 +8,9 @@ import torch
 
 from fdgcl._interrupts import deferred_interrupt
 from fdgcl.losses import build_loss
-from fdgcl.runs import Config, TrainingLog
+from fdgcl.runs import Config, RunFolder, TrainingLog
 from fdgcl.settings import Settings
-from fdgcl.training import EpochRecord, train
+from fdgcl.training import EpochRecord, NonFiniteLossError, train
 from fdgcl.views import Combination, ViewPair, ViewSource
 
 
@@ -23,6 +23,7 @@ def new_views(settings: Settings, num_features: int, beta: float) -> ViewPair:
         settings.keep_weight,
         settings.torch_dtype,
     )
+    dynamics = () if settings.is_fixed_linear else range(len(settings.orders))
     views = ViewPair(
         num_features,
         settings.dim,
@@ -31,31 +32,52 @@ def new_views(settings: Settings, num_features: int, beta: float) -> ViewPair:
         standardize=settings.standardize,
         combination=combination,
         scaled_columns=settings.feature_scaling == "tf-idf",
+        dynamics=[settings.new_dynamics(settings.dim, view) for view in dynamics],
         seed=settings.seed,
         dtype=settings.torch_dtype,
     )
     return views.to(settings.torch_device)
 
 
-def new_optimizer(views: ViewPair, config: Config) -> torch.optim.Optimizer:
-    """Adam, as the run's settings and decisions say."""
-    return torch.optim.Adam(
+def start_log(views: ViewPair, config: Config, files: RunFolder | None) -> TrainingLog:
+    """The log of a run, with Adam as settings and decisions say; it may go on."""
+    optimizer = torch.optim.Adam(
         views.parameters(),
         lr=config.decisions["lr"],
         weight_decay=config.settings.weight_decay,
     )
+    return TrainingLog(files, views, optimizer)
 
 
-def run_epochs(
+def fit_views(
     views: ViewPair,
     source: ViewSource,
     config: Config,
-    optimizer: torch.optim.Optimizer,
     log: TrainingLog,
     after_epoch: Callable[[EpochRecord], None],
 ) -> None:
-    """Train the epochs the log does not have yet; interrupts wait between them."""
+    """Train what the log does not have yet, and keep the weights and statistics.
+
+    Raises:
+        NonFiniteLossError: Training diverged; the last good weights are kept.
+    """
+    try:
+        _run_epochs(views, source, config, log, after_epoch)
+    except NonFiniteLossError:
+        log.finish(source)
+        raise
+    log.finish(source)
+
+
+def _run_epochs(
+    views: ViewPair,
+    source: ViewSource,
+    config: Config,
+    log: TrainingLog,
+    after_epoch: Callable[[EpochRecord], None],
+) -> None:
     settings = config.settings
+    # Interrupts wait until an epoch is whole.
     with deferred_interrupt() as interrupt:
 
         def on_epoch(record: EpochRecord) -> None:
@@ -67,7 +89,7 @@ def run_epochs(
             views,
             source,
             build_loss(settings.loss, settings.eta),
-            optimizer,
+            log.optimizer,
             epochs=settings.epochs,
             first_epoch=len(log.history) + 1,
             batch_size=config.decisions["batch_size"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -17,8 +17,9 @@ from sklearn.base import BaseEstimator
 
 from fdgcl._checks import InputError
 from fdgcl.diffusion.plan import Plan
-from fdgcl.fitting import new_optimizer, new_views, run_epochs
-from fdgcl.graphs import Graph
+from fdgcl.fitting import fit_views, new_views, start_log
+from fdgcl.graphs import Graph, GraphDataset
+from fdgcl.levels import as_graph, choose_level, rows_of
 from fdgcl.preparation import (
     UNINFORMATIVE_BETA,
     Preparation,
@@ -27,14 +28,10 @@ from fdgcl.preparation import (
     prepare_training,
 )
 from fdgcl.presets import preset_settings
-from fdgcl.runs import Config, RunFolder, TrainingLog
+from fdgcl.runs import Config, RunFolder
 from fdgcl.settings import Settings
-from fdgcl.training import (
-    EpochRecord,
-    NonFiniteLossError,
-    TrainingWarning,
-)
-from fdgcl.views import ViewSource
+from fdgcl.training import EpochRecord, NonFiniteLossError, TrainingWarning
+from fdgcl.views import ViewPair, ViewSource
 
 Progress = Callable[[str, int, int], None]
 
@@ -42,7 +39,7 @@ OnEpoch = Callable[[EpochRecord, Callable[[], NDArray[np.float32]]], None]
 
 
 class FDGCL(BaseEstimator):  # type: ignore[misc]
-    """Node embeddings without labels, by contrasting two orders of diffusion.
+    """Embeddings without labels, by contrasting two orders of diffusion.
 
     The defaults amplify no frequency on any graph and are meant for a graph nobody has
     seen; `FDGCL.preset(name)` gives the settings for a known dataset.
@@ -52,7 +49,12 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         time: T, how long features diffuse.
         step: h, the step of the solver; there are ceil(T / h) steps.
         solver: `predictor`, `corrector`, `l1`, `gl` or `exact`.
-        rate: Factor in front of the Laplacian.
+        rate: Factor in front of the equation's right-hand side.
+        dynamics: The right-hand side: `grand` (heat), `grand-attention`,
+            `grand-nonlinear`, `graphcon`, `cde` or `gread`. Those that are linear with
+            fixed weights are applied once, before training; others are stepped in every
+            epoch, and their parameters are trained.
+        dynamics_options: The dynamics' own options, such as `{"reaction": "fisher"}`.
         skip: When the initial features are added again: `none`, `end`, `every-step`,
             or a number of equal segments.
         direction: Whom a node gathers from: `out` (whom it points to), `in`,
@@ -60,6 +62,8 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self_loops: Weight of each node's self-loop.
         normalization: Of the adjacency: `symmetric`, `row` or `column`.
         memory: Short-memory window of the solver, in steps; None keeps all.
+        gradient: Through the steps, where there are any: `adjoint` keeps the states
+            alone, `checkpoint` fewer of them, `autograd` all that is computed.
         feature_scaling: `none`, `row` (rows of length 1) or `tf-idf` (columns weighted
             by how rare they are, then `row`), before anything else.
         dim: Columns of each view, and of the embedding unless it keeps more.
@@ -86,6 +90,8 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
             step (lr) among them.
         strategy: `precompute` diffuses the features once, `in-loop` the encoded
             features in every epoch, `auto` takes the cheaper.
+        readout: How a graph's row is made of its nodes' in a dataset of graphs: some
+            of `mean`, `sum` and `max`, side by side.
         structural: Features made for a graph that has none: `spectral`, `degree` or
             `random`.
         seed: Of the initial weights and the batches.
@@ -96,7 +102,9 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         history_: One record an epoch.
         notices_: What was decided for the user.
         plan_: How the diffusion was done, and what it was expected to cost.
-        stability_: What the diffusion does to each frequency.
+        stability_: What the diffusion does to each frequency; None where it is not
+            linear.
+        stability_notes_: The same in plain sentences.
         fit_seconds_: Seconds spent diffusing and training.
     """
 
@@ -108,11 +116,14 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         step: float = 20.0,
         solver: str = "predictor",
         rate: float = 0.05,
+        dynamics: str = "grand",
+        dynamics_options: Mapping[str, Any] | None = None,
         skip: str | int = "none",
         direction: str | None = None,
         self_loops: float = 1.0,
         normalization: str = "symmetric",
         memory: int | None = None,
+        gradient: str = "adjoint",
         feature_scaling: str = "none",
         dim: int = 512,
         init_scale: float = 10.0,
@@ -129,6 +140,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         epochs: int = 20,
         batch_size: int | None = None,
         strategy: str = "auto",
+        readout: tuple[str, ...] = ("mean",),
         structural: str = "spectral",
         seed: int = 0,
         device: str = "auto",
@@ -139,11 +151,14 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self.step = step
         self.solver = solver
         self.rate = rate
+        self.dynamics = dynamics
+        self.dynamics_options = dynamics_options
         self.skip = skip
         self.direction = direction
         self.self_loops = self_loops
         self.normalization = normalization
         self.memory = memory
+        self.gradient = gradient
         self.feature_scaling = feature_scaling
         self.dim = dim
         self.init_scale = init_scale
@@ -160,6 +175,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self.epochs = epochs
         self.batch_size = batch_size
         self.strategy = strategy
+        self.readout = readout
         self.structural = structural
         self.seed = seed
         self.device = device
@@ -180,15 +196,15 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         """Check all settings and return them; bad ones raise `InputError`."""
         return Settings(**self.get_params(deep=False))
 
-    def plan(self, graph: Graph) -> Plan:
+    def plan(self, graph: Graph | GraphDataset) -> Plan:
         """Say how `fit` would go about a graph and what it would cost."""
-        prepared = prepare_training(graph, self.check())
+        prepared = prepare_training(as_graph(graph), self.check())
         self._take_notes(prepared)
         return prepared.plan
 
     def fit(
         self,
-        graph: Graph,
+        graph: Graph | GraphDataset,
         y: None = None,  # noqa: ARG002
         *,
         run: str | Path | None = None,
@@ -199,7 +215,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         """Train on a graph; labels, if it has any, are not looked at.
 
         Args:
-            graph: The graph.
+            graph: The graph, or a dataset of graphs: all of their nodes are trained on.
             y: Ignored, for scikit-learn's sake.
             run: Folder for settings, metrics and weights; made if needed.
             resume: Go on with the unfinished run in that folder.
@@ -216,48 +232,63 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
 
     def fit_transform(
         self,
-        graph: Graph,
+        graph: Graph | GraphDataset,
         y: None = None,  # noqa: ARG002
         *,
+        level: str | None = None,
         run: str | Path | None = None,
         resume: bool = False,
         progress: Progress | None = None,
         on_epoch: OnEpoch | None = None,
     ) -> NDArray[np.float32]:
-        """Train on a graph and return its embedding, (nodes x dim)."""
+        """Train as `fit` does, with its arguments, and return the embedding.
+
+        A row stands for a node or, in a dataset of graphs, for a graph; level `node`
+        or `graph` says which, where that is to be otherwise.
+        """
+        chosen = choose_level(graph, level)
         source = self._fit(graph, run, resume, progress, on_epoch)
-        return self._embed(source)
+        return rows_of(self._embed(source), graph, chosen, self.readout)
 
     def transform(
-        self, graph: Graph, *, progress: Progress | None = None
+        self,
+        graph: Graph | GraphDataset,
+        *,
+        level: str | None = None,
+        progress: Progress | None = None,
     ) -> NDArray[np.float32]:
-        """Embed a graph, seen or not, by the trained encoders, (nodes x dim)."""
-        prepared = self._prepare_other(graph)
-        self.stability_ = prepared.stability
-        device = self._views.mean.device
-        return self._embed(prepared.source(device, _stage(progress, "diffuse")))
+        """Embed a graph or graphs, seen or not, by the trained encoders."""
+        chosen = choose_level(graph, level)
+        source = self._source_of_other(graph, _stage(progress, "diffuse"))
+        return rows_of(self._embed(source), graph, chosen, self.readout)
 
-    def views(self, graph: Graph) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def views(
+        self, graph: Graph | GraphDataset
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Both views of a graph by the trained encoders, each (nodes x dim)."""
-        prepared = self._prepare_other(graph)
-        source = prepared.source(self._views.mean.device)
-        first, second = self._views.each(source)
+        first, second = self._views_of_fitted().each(self._source_of_other(graph, None))
         return first.float().cpu().numpy(), second.float().cpu().numpy()
 
-    def _prepare_other(self, graph: Graph) -> Preparation:
-        self._require_fitted()
-        weights = self._views.column_weights.cpu().numpy()
-        prepared = prepare(graph, self.check(), weights if len(weights) else None)
+    def _source_of_other(
+        self,
+        graph: Graph | GraphDataset,
+        progress: Callable[[int, int], None] | None,
+    ) -> ViewSource:
+        views = self._views_of_fitted()
+        weights = views.column_weights.cpu().numpy()
+        given = weights if len(weights) else None
+        prepared = prepare(as_graph(graph), self.check(), given)
         check_schema(self._config.schema, prepared)
-        return prepared
+        self._note_stability(prepared)
+        return prepared.source(views.mean.device, views.dynamics, progress)
 
     def save(self, folder: str | Path) -> None:
         """Write settings, weights and history to a folder."""
-        self._require_fitted()
+        views = self._views_of_fitted()
         files = RunFolder(folder)
         files.write_config(self._config)
         files.write_metrics(self.history_)
-        files.write_model(self._views)
+        files.write_model(views)
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str | None = None) -> Self:
@@ -275,31 +306,37 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         model.notices_ = []
         return model
 
-    def _require_fitted(self) -> None:
+    def _views_of_fitted(self) -> ViewPair:
         if not hasattr(self, "_views"):
             message = "this model is not fitted yet: call fit first"
             raise InputError(message)
+        return self._views
 
     def _take_notes(self, prepared: Preparation) -> None:
+        self._note_stability(prepared)
         self.plan_: Plan = prepared.plan
-        self.stability_ = prepared.stability
         self.notices_: list[str] = list(prepared.notices)
         if self.beta is None and prepared.beta == UNINFORMATIVE_BETA:
             self.notices_.append(
                 "the features of linked nodes tell nothing of each other: the "
                 "embedding is the local view alone (beta 1)"
             )
-        if self.stability_.amplifies and prepared.persistence.is_homophilic:
+        amplifies = self.stability_ is not None and self.stability_.amplifies
+        if amplifies and prepared.persistence.is_homophilic:
             message = (
                 "the diffusion amplifies high frequencies on a graph whose linked "
-                f"nodes look alike ({'; '.join(self.stability_.describe())}); if that "
+                f"nodes look alike ({'; '.join(self.stability_notes_)}); if that "
                 "is not what you want, choose a smaller step or solver='exact'"
             )
             warnings.warn(message, TrainingWarning, stacklevel=3)
 
+    def _note_stability(self, prepared: Preparation) -> None:
+        self.stability_ = prepared.stability
+        self.stability_notes_ = prepared.describe_stability()
+
     def _fit(
         self,
-        graph: Graph,
+        graph: Graph | GraphDataset,
         run: str | Path | None,
         resume: bool,
         progress: Progress | None,
@@ -307,7 +344,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
     ) -> ViewSource:
         started = time.perf_counter()
         settings = self.check()
-        prepared = prepare_training(graph, settings)
+        prepared = prepare_training(as_graph(graph), settings)
         self._take_notes(prepared)
         self._config = Config(
             settings,
@@ -318,9 +355,10 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         files = None if run is None else RunFolder(run)
         if files is not None:
             files.begin(self._config, resume=resume)
-        device = settings.torch_device
-        source = prepared.source(device, _stage(progress, "diffuse"))
         self._views = new_views(settings, self._config.num_features, prepared.beta)
+        source = prepared.source(
+            settings.torch_device, self._views.dynamics, _stage(progress, "diffuse")
+        )
         if prepared.column_weights is not None:
             self._views.column_weights.copy_(torch.from_numpy(prepared.column_weights))
         self.history_: list[EpochRecord] = []
@@ -328,40 +366,18 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
             files.read_model(self._views)
             self.history_ = files.read_metrics()
         else:
-            self._train_and_finish(source, files, prepared, progress, on_epoch)
+            self._train(source, files, progress, on_epoch)
         self.fit_seconds_ = time.perf_counter() - started
         return source
-
-    def _train_and_finish(
-        self,
-        source: ViewSource,
-        files: RunFolder | None,
-        prepared: Preparation,
-        progress: Progress | None,
-        on_epoch: OnEpoch | None,
-    ) -> None:
-        failure = None
-        try:
-            self._train(source, files, _stage(progress, "train"), on_epoch)
-        except NonFiniteLossError as error:
-            failure = ". ".join([str(error), *prepared.stability.describe()])
-        self._views.freeze_statistics(source)
-        if files is not None:
-            files.write_model(self._views)
-        if failure is not None:
-            raise NonFiniteLossError(failure)
 
     def _train(
         self,
         source: ViewSource,
         files: RunFolder | None,
-        progress: Callable[[int, int], None] | None,
+        progress: Progress | None,
         on_epoch: OnEpoch | None,
     ) -> None:
-        views, config = self._views, self._config
-        optimizer = new_optimizer(views, config)
-        log = TrainingLog(files, views, optimizer)
-        self.history_ = log.history
+        views, epochs = self._views, self.epochs
 
         def embed_now() -> NDArray[np.float32]:
             views.freeze_statistics(source)
@@ -369,18 +385,23 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
 
         def after_epoch(record: EpochRecord) -> None:
             if progress is not None:
-                progress(record.epoch, config.settings.epochs)
+                progress("train", record.epoch, epochs)
             if on_epoch is not None:
                 on_epoch(record, embed_now)
 
-        run_epochs(views, source, config, optimizer, log, after_epoch)
+        log = start_log(views, self._config, files)
+        self.history_ = log.history
+        try:
+            fit_views(views, source, self._config, log, after_epoch)
+        except NonFiniteLossError as error:
+            message = ". ".join([str(error), *self.stability_notes_])
+            raise NonFiniteLossError(message) from None
 
     def _embed(self, source: ViewSource) -> NDArray[np.float32]:
         embedding = self._views.embed(source).float().cpu().numpy()
         if not np.isfinite(embedding).all():
-            message = "the embedding has values that are not finite; " + "; ".join(
-                self.stability_.describe()
-            )
+            reasons = "; ".join(self.stability_notes_)
+            message = f"the embedding has values that are not finite; {reasons}"
             raise NonFiniteLossError(message)
         return np.asarray(embedding)
 

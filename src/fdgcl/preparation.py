@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -14,9 +15,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
-from fdgcl.diffusion import Grand, PolynomialFilter
+from fdgcl.diffusion import Dynamics, Gradient, PolynomialFilter
 from fdgcl.diffusion.plan import Plan, Workload, make_plan
 from fdgcl.diffusion.polynomial import Progress
+from fdgcl.diffusion.solvers import SteppingScheme
 from fdgcl.diffusion.stability import StabilityReport, stability_report
 from fdgcl.graphs import Graph
 from fdgcl.graphs.operators import Direction, Normalization, Operator, build_operator
@@ -24,7 +26,7 @@ from fdgcl.graphs.persistence import Persistence, feature_persistence
 from fdgcl.graphs.scaling import column_rarity, scale_features
 from fdgcl.graphs.structural import structural_features
 from fdgcl.settings import Settings
-from fdgcl.views import InLoop, ViewSource, diffuse_features
+from fdgcl.views import InLoop, Stepped, ViewSource, diffuse_features
 
 # Numbers in one view above which rows are trained in batches, and those in a batch:
 # 64 MiB of float32, and 16 MiB, which a processor's cache still holds.
@@ -61,21 +63,36 @@ class Preparation:
         return self.graph.features
 
     @cached_property
-    def dynamics(self) -> Grand:
-        """The equation's right-hand side on this graph."""
-        return Grand(self.operator, self.settings.rate)
+    def dynamics(self) -> Dynamics:
+        """The equation's right-hand side as it is before training."""
+        return self.settings.new_dynamics(self.settings.dim)
 
     @cached_property
     def polynomial(self) -> PolynomialFilter:
-        """The diffusion of both orders."""
+        """The diffusion of both orders, where it is fixed and linear."""
         settings = self.settings
-        return PolynomialFilter.of(self.dynamics, settings.schedule, settings.orders)
+        return PolynomialFilter.of(
+            self.dynamics, self.operator, settings.schedule, settings.orders
+        )
 
     @cached_property
-    def stability(self) -> StabilityReport:
-        """What the diffusion does to each frequency."""
+    def stability(self) -> StabilityReport | None:
+        """What the diffusion does to each frequency; None where it is not linear."""
         settings = self.settings
-        return stability_report(self.dynamics, settings.schedule, settings.orders)
+        if not settings.is_fixed_linear:
+            return None
+        return stability_report(
+            self.dynamics, self.operator, settings.schedule, settings.orders
+        )
+
+    def describe_stability(self) -> list[str]:
+        """Plain sentences on what the diffusion does to each frequency."""
+        if self.stability is not None:
+            return self.stability.describe()
+        return [
+            f"dynamics {self.settings.dynamics!r} is not linear, or is trained: "
+            "whether steps are stable depends on the features; smaller ones are safer"
+        ]
 
     @cached_property
     def plan(self) -> Plan:
@@ -90,17 +107,37 @@ class Preparation:
             features=features,
             nonzeros=int(stored),
             dim=self.settings.dim,
-            products=self.polynomial.products,
+            products=self._products,
             orders=len(self.settings.orders),
             epochs=self.settings.epochs,
             batch_size=self.batch_size,
             itemsize=self.settings.torch_dtype.itemsize,
+            history=self._history,
         )
+        fixed = self.settings.is_fixed_linear
         strategy = self.settings.strategy
         if strategy == "auto" and {"local", "global"} & set(self.settings.keep):
             # All features are diffused for the embedding, whatever training does.
             strategy = "precompute"
-        return make_plan(load, strategy)
+        return make_plan(load, strategy, can_precompute=fixed)
+
+    @property
+    def _products(self) -> int:
+        if self.settings.is_fixed_linear:
+            return self.polynomial.products
+        found = self.settings.schedule.products(self.dynamics.products)
+        assert found is not None
+        return found
+
+    @property
+    def _history(self) -> int:
+        """States that stepping keeps for the backward pass, at most; 0 if none."""
+        settings = self.settings
+        scheme = settings.schedule.scheme
+        if settings.is_fixed_linear or not isinstance(scheme, SteppingScheme):
+            return 0
+        kept = settings.schedule.steps_per_segment * scheme.evaluations_per_step
+        return kept + settings.schedule.segments
 
     @cached_property
     def persistence(self) -> Persistence:
@@ -125,7 +162,10 @@ class Preparation:
         nodes, dim = self.graph.num_nodes, self.settings.dim
         chosen = self.settings.batch_size
         large = nodes * dim > FULL_BATCH_NUMBERS
-        if chosen is None and large and self.settings.strategy != "in-loop":
+        in_loop = self.settings.strategy == "in-loop"
+        if not self.settings.is_fixed_linear or in_loop:
+            return None
+        if chosen is None and large:
             chosen = max(BATCH_NUMBERS // dim, 2)
         return None if chosen is None or chosen >= nodes else chosen
 
@@ -141,9 +181,28 @@ class Preparation:
         return self.settings.lr / math.ceil(self.graph.num_nodes / self.batch_size)
 
     def source(
-        self, device: torch.device, progress: Progress | None = None
+        self,
+        device: torch.device,
+        dynamics: Sequence[Dynamics] = (),
+        progress: Progress | None = None,
     ) -> ViewSource:
-        """Where the views' hidden features come from, as planned."""
+        """Where the views' hidden features come from, as planned.
+
+        Args:
+            device: Where diffused features go.
+            dynamics: Of each view, where training changes them.
+            progress: Called while features are diffused.
+        """
+        settings = self.settings
+        if not settings.is_fixed_linear:
+            return Stepped(
+                self.features,
+                self.operator,
+                dynamics,
+                settings.orders,
+                settings.schedule,
+                cast(Gradient, settings.gradient),
+            )
         if self.plan.strategy == "in-loop":
             return InLoop(self.features, self.polynomial)
         return diffuse_features(
@@ -239,6 +298,13 @@ def prepare_training(graph: Graph, settings: Settings) -> Preparation:
         message = (
             f"batch_size must not exceed the graph's {graph.num_nodes:,} nodes, got "
             f"{settings.batch_size:,}"
+        )
+        raise InputError(message)
+    smaller = settings.batch_size is not None and settings.batch_size < graph.num_nodes
+    if smaller and not settings.is_fixed_linear:
+        message = (
+            f"dynamics {settings.dynamics!r} steps all {graph.num_nodes:,} nodes in "
+            f"every epoch: it takes no smaller batch_size, got {settings.batch_size:,}"
         )
         raise InputError(message)
     return prepared

@@ -26,7 +26,7 @@ from fdgcl._files import atomic_path, write_json
 from fdgcl._version import __version__
 from fdgcl.settings import Settings
 from fdgcl.training import EpochRecord, warn_of_collapse
-from fdgcl.views import ViewPair
+from fdgcl.views import ViewPair, ViewSource
 
 FORMAT = "fdgcl-run-1"
 CHECKPOINT_SECONDS = 20.0
@@ -187,7 +187,7 @@ class TrainingLog:
     def __init__(
         self, files: RunFolder | None, views: ViewPair, optimizer: Optimizer
     ) -> None:
-        self._files, self._views, self._optimizer = files, views, optimizer
+        self._files, self._views, self.optimizer = files, views, optimizer
         self._saved = time.perf_counter()
         self._collapsed = False
         self.history: list[EpochRecord] = []
@@ -216,9 +216,15 @@ class TrainingLog:
         if time.perf_counter() - self._saved > CHECKPOINT_SECONDS:
             self._save()
 
+    def finish(self, source: ViewSource) -> None:
+        """Freeze the views' statistics and keep the finished weights."""
+        self._views.freeze_statistics(source)
+        if self._files is not None:
+            self._files.write_model(self._views)
+
     def _save(self) -> None:
         assert self._files is not None
-        self._files.write_checkpoint(self._views, self._optimizer, self.history)
+        self._files.write_checkpoint(self._views, self.optimizer, self.history)
         self._saved = time.perf_counter()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from typing import Any, Self, get_args
 
 import torch
@@ -18,12 +19,19 @@ from fdgcl._checks import (
     choose,
     nearest,
 )
-from fdgcl.diffusion import Schedule
+from fdgcl.diffusion import (
+    GRADIENTS,
+    Dynamics,
+    Schedule,
+    build_dynamics,
+    check_method,
+)
 from fdgcl.graphs.operators import Direction, Normalization
 from fdgcl.graphs.scaling import FEATURE_SCALINGS
 from fdgcl.graphs.structural import STRUCTURAL
 from fdgcl.losses import LOSSES
 from fdgcl.views import ACTIVATIONS, COMBINATIONS, KEPT
+from fdgcl.views.readout import check_readouts
 
 STRATEGIES = ("auto", "precompute", "in-loop")
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -38,11 +46,14 @@ class Settings:
     step: float
     solver: str
     rate: float
+    dynamics: str
+    dynamics_options: Mapping[str, Any] | None
     skip: str | int
     direction: str | None
     self_loops: float
     normalization: str
     memory: int | None
+    gradient: str
     feature_scaling: str
     dim: int
     init_scale: float
@@ -59,6 +70,7 @@ class Settings:
     epochs: int
     batch_size: int | None
     strategy: str
+    readout: Sequence[str]
     structural: str
     seed: int
     device: str
@@ -67,8 +79,8 @@ class Settings:
     def __post_init__(self) -> None:
         self._check_orders()
         self._check_keep()
+        object.__setattr__(self, "readout", check_readouts(self.readout))
         assert isinstance(self.schedule, Schedule)
-        check_positive("rate", self.rate)
         check_nonnegative("self_loops", self.self_loops)
         if self.beta is not None:
             check_fraction("beta", self.beta)
@@ -85,6 +97,7 @@ class Settings:
         for kind, name, known in self._choices():
             choose(kind, name, known)
         choose("standardize", str(self.standardize), {"True": None, "False": None})
+        self._check_dynamics()
         if self.strategy == "in-loop" and self.batch_size is not None:
             message = (
                 "strategy 'in-loop' diffuses all rows in every epoch, so it takes no "
@@ -114,6 +127,27 @@ class Settings:
             choose("kept block", str(name), dict.fromkeys(KEPT))
         object.__setattr__(self, "keep", tuple(dict.fromkeys(self.keep)))
 
+    def _check_dynamics(self) -> None:
+        """Refuse what the dynamics cannot do, by name."""
+        given: object = self.dynamics_options
+        if not isinstance(given, Mapping | None):
+            message = f"dynamics_options must map names to values, got {given!r}"
+            raise InputError(message)
+        dynamics = self.new_dynamics(dim=1)
+        check_method(dynamics, self.schedule, "auto")
+        if dynamics.is_fixed_linear:
+            return
+        why = f"dynamics {self.dynamics!r} is stepped in every epoch"
+        if self.dynamics_options:
+            why = f"{why} with these options"
+        if self.strategy == "precompute":
+            message = f"{why}: strategy 'precompute' needs one that no training changes"
+            raise InputError(message)
+        blocks = [name for name in self.keep if name != "features"]
+        if blocks:
+            message = f"{why}: only 'features' can be kept beside it, not {blocks[0]!r}"
+            raise InputError(message)
+
     def _choices(self) -> list[tuple[str, str, Mapping[str, Any]]]:
         return [
             ("direction", self.direction or "symmetric", _names(Direction)),
@@ -122,6 +156,7 @@ class Settings:
             ("combine", self.combine, dict.fromkeys(COMBINATIONS)),
             ("activation", self.activation, ACTIVATIONS),
             ("loss", self.loss, LOSSES),
+            ("gradient", self.gradient, dict.fromkeys(GRADIENTS)),
             ("strategy", self.strategy, dict.fromkeys(STRATEGIES)),
             ("structural features", self.structural, STRUCTURAL),
             ("device", self.device.partition(":")[0], dict.fromkeys(_DEVICES)),
@@ -132,6 +167,22 @@ class Settings:
     def schedule(self) -> Schedule:
         """The time axis of the diffusion."""
         return Schedule(self.time, self.step, self.solver, self.skip, self.memory)  # type: ignore[arg-type]
+
+    def new_dynamics(self, dim: int, view: int = 0) -> Dynamics:
+        """The dynamics, its parameters new; each view starts from its own."""
+        return build_dynamics(
+            self.dynamics,
+            self.dynamics_options,
+            rate=self.rate,
+            dim=dim,
+            seed=2 * self.seed + view,
+            dtype=DTYPES[self.dtype],
+        )
+
+    @cached_property
+    def is_fixed_linear(self) -> bool:
+        """Whether the diffusion can be done once, before training."""
+        return self.new_dynamics(dim=1).is_fixed_linear
 
     @property
     def torch_dtype(self) -> torch.dtype:

@@ -88,7 +88,7 @@ def train(
             if not torch.isfinite(value):
                 _restore(views, good)
                 raise NonFiniteLossError(_blame(epoch, first, second))
-            good = [weight.detach().clone() for weight in views.weights]
+            good = [weight.detach().clone() for weight in views.parameters()]
             watched = watched or watch(first.detach(), second.detach())
             optimizer.zero_grad(set_to_none=True)
             value.backward()
@@ -152,7 +152,7 @@ def _batches(
 
 @torch.no_grad()
 def _restore(views: ViewPair, good: list[Tensor]) -> None:
-    for weight, value in zip(views.weights, good, strict=False):
+    for weight, value in zip(views.parameters(), good, strict=False):
         weight.copy_(value)
 
 

@@ -39,8 +39,9 @@ PAPER = {
 
 def relative(found: torch.Tensor, expected: torch.Tensor) -> float:
     """Norm of the difference over the norm of what was expected."""
-    difference = torch.linalg.vector_norm(found.double() - expected.double())
-    return float(difference / torch.linalg.vector_norm(expected.double()))
+    found, expected = found.detach().double(), expected.detach().double()
+    norm = torch.linalg.vector_norm
+    return float(norm(found - expected) / norm(expected))
 
 
 def noise(rows: int, columns: int = 2, seed: int = 0) -> torch.Tensor:

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
 from fdgcl.diffusion import SOLVERS, Dynamics, Grand, Schedule, diffuse
+from fdgcl.diffusion.dynamics import Flow
 from fdgcl.graphs.operators import build_operator
 
 from .cases import GRAPHS, STEPPING, noise, random_directed, relative
@@ -23,14 +24,8 @@ class Cubic(Dynamics):
     name = "cubic"
     is_fixed_linear = False
 
-    def initial_state(self, x):
-        return x
-
-    def rhs(self, t, state):
-        return -(state**3)
-
-    def readout(self, state):
-        return state
+    def start(self, graph, x):
+        return Flow(x, lambda _, state: -(state**3))
 
 
 @pytest.fixture
@@ -42,30 +37,34 @@ def operator():
 @pytest.mark.parametrize("method", ["auto", "polynomial", "stepped"])
 def test_refuses_orders_outside_the_interval(operator, order, method):
     with pytest.raises(InputError, match="order must"):
-        diffuse(Grand(operator), noise(8), (0.5, order), Schedule(1, 1), method=method)
+        diffuse(
+            Grand(), operator, noise(8), (0.5, order), Schedule(1, 1), method=method
+        )
 
 
 def test_refuses_to_step_the_exact_solver(operator):
     schedule = Schedule(1, 1, "exact")
     with pytest.raises(InputError, match=r"solver 'exact' has no steps.*'stepped'"):
-        diffuse(Grand(operator), noise(8), (0.5,), schedule, method="stepped")
+        diffuse(Grand(), operator, noise(8), (0.5,), schedule, method="stepped")
 
 
 @pytest.mark.parametrize("method", ["auto", "polynomial", "stepped"])
 def test_refuses_exact_solutions_of_what_is_not_linear(operator, method):
     schedule = Schedule(1, 1, "exact")
     with pytest.raises(InputError, match=r"solver 'exact'.*dynamics 'cubic'"):
-        diffuse(Cubic(operator), noise(8), (0.5,), schedule, method=method)
+        diffuse(Cubic(), operator, noise(8), (0.5,), schedule, method=method)
 
 
 def test_refuses_polynomials_of_what_is_not_linear(operator):
     with pytest.raises(InputError, match="dynamics 'cubic' is not linear"):
-        diffuse(Cubic(operator), noise(8), (0.5,), Schedule(1, 1), method="polynomial")
+        diffuse(
+            Cubic(), operator, noise(8), (0.5,), Schedule(1, 1), method="polynomial"
+        )
 
 
 def test_steps_what_is_not_linear(operator):
     x = noise(8)
-    found = diffuse(Cubic(operator), x, (1.0,), Schedule(1, 1))
+    found = diffuse(Cubic(), operator, x, (1.0,), Schedule(1, 1))
     assert torch.allclose(found[0], x - x**3)
 
 
@@ -87,13 +86,15 @@ def test_refuses_impossible_schedules(settings, message):
 )
 def test_refuses_features_that_do_not_fit(operator, x):
     with pytest.raises(InputError, match="one row for each of the 8 nodes, got"):
-        diffuse(Grand(operator), x, (0.5,), Schedule(1, 1))
+        diffuse(Grand(), operator, x, (0.5,), Schedule(1, 1))
 
 
 def test_auto_takes_the_polynomial_where_it_can(operator):
     called = []
     x, orders, schedule = noise(8), (0.5,), Schedule(3, 1)
-    diffuse(Grand(operator), x, orders, schedule, progress=lambda *a: called.append(a))
+    diffuse(
+        Grand(), operator, x, orders, schedule, progress=lambda *a: called.append(a)
+    )
     assert called == [(2, 2)]
 
 
@@ -101,7 +102,7 @@ def test_auto_takes_the_polynomial_where_it_can(operator):
 def test_does_not_touch_the_features(operator, method):
     x = noise(8)
     before = x.clone()
-    diffuse(Grand(operator), x, (0.5, 1.0), Schedule(3, 1, skip="end"), method=method)
+    diffuse(Grand(), operator, x, (0.5, 1.0), Schedule(3, 1, skip="end"), method=method)
     assert torch.equal(x, before)
 
 
@@ -113,7 +114,7 @@ def run(graph, solver, *, direction="out", order=0.6, x=None, **operator):
     built = build_operator(GRAPHS[graph], direction=direction, **operator)
     features = noise(built.num_nodes) if x is None else x
     schedule = Schedule(3, 0.5, solver)
-    return features, diffuse(Grand(built), features, (order,), schedule)[0]
+    return features, diffuse(Grand(), built, features, (order,), schedule)[0]
 
 
 @every_graph
@@ -131,7 +132,7 @@ def test_permuted_nodes_permute_the_result(graph, solver, direction):
     ):
         operator = build_operator(matrix, direction=direction)
         schedule = Schedule(3, 0.5, solver, "end")
-        results.append(diffuse(Grand(operator), features, (0.6,), schedule)[0])
+        results.append(diffuse(Grand(), operator, features, (0.6,), schedule)[0])
     assert torch.allclose(results[0][turn], results[1], atol=1e-10)
 
 

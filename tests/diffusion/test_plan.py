@@ -85,6 +85,10 @@ def test_peak_memory_by_hand():
     assert make_plan(replace(SMALL, batch_size=2)).peak_bytes == 4 * batched
     in_loop = 4 * 10 * 3 + 4 * 2 * 4 * 3 + 5 * 2 * 10 * 3
     assert make_plan(SMALL, "in-loop").peak_bytes == 4 * in_loop
+    # Stepping keeps three states of each view, and of one at a time what a step needs.
+    stepped = in_loop + (2 * 3 + 4) * 10 * 3
+    plan = make_plan(replace(SMALL, history=3), "in-loop")
+    assert plan.peak_bytes == 4 * stepped
 
 
 @pytest.mark.parametrize("load", [SMALL, CROCODILE, ARXIV])
@@ -134,7 +138,7 @@ def test_mini_batches_need_precomputed_features():
 def test_trained_dynamics_stay_in_the_loop():
     plan = make_plan(ARXIV, can_precompute=False)
     assert plan.strategy == "in-loop"
-    assert "trained" in plan.reason
+    assert "stepped in every epoch" in plan.reason
     with pytest.raises(InputError, match="'precompute' needs a dynamics that training"):
         make_plan(ARXIV, "precompute", can_precompute=False)
 

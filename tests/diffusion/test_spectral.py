@@ -9,7 +9,6 @@ import torch
 from fdgcl._checks import InputError
 from fdgcl.diffusion import (
     DYNAMICS,
-    FixedLinearDynamics,
     Grand,
     PolynomialFilter,
     Schedule,
@@ -17,7 +16,8 @@ from fdgcl.diffusion import (
 )
 from fdgcl.diffusion.mittag_leffler import mittag_leffler
 from fdgcl.diffusion.spectral import chebyshev_coefficients, disc_coefficients
-from fdgcl.graphs.operators import Operator, build_operator
+from fdgcl.graphs.operators import build_operator
+from fdgcl.graphs.sparse import SparseMatrix
 
 from .cases import (
     GRAPHS,
@@ -29,6 +29,7 @@ from .cases import (
     random_directed,
     random_symmetric,
 )
+from .contract import CASES, WITH_SYMBOL
 
 RATE = 0.7
 FREQUENCIES = torch.linspace(0, 2, 9, dtype=torch.float64)
@@ -36,7 +37,7 @@ FREQUENCIES = torch.linspace(0, 2, 9, dtype=torch.float64)
 
 @pytest.fixture(scope="module")
 def dynamics():
-    return Grand(build_operator(random_symmetric()), RATE)
+    return Grand(rate=RATE)
 
 
 @pytest.mark.parametrize("solver", ["predictor", "l1", "gl"])
@@ -115,12 +116,12 @@ def test_refuses_other_orders(dynamics, order):
 @pytest.mark.parametrize("skip", ["none", 2])
 def test_multiplies_eigenvectors(graph, solver, skip):
     operator = build_operator(SYMMETRIC_GRAPHS[graph])
-    dynamics, schedule = Grand(operator, RATE), Schedule(4, 0.5, solver, skip)
+    dynamics, schedule = Grand(rate=RATE), Schedule(4, 0.5, solver, skip)
     laplacian = np.eye(operator.num_nodes) - operator.matrix.matrix.toarray()
     values, vectors = np.linalg.eigh(laplacian)
     vectors = torch.from_numpy(vectors)
     orders = (0.3, 1.0)
-    filtered = PolynomialFilter.of(dynamics, schedule, orders).apply(vectors)
+    filtered = PolynomialFilter.of(dynamics, operator, schedule, orders).apply(vectors)
     for order, found in zip(orders, filtered, strict=True):
         response = frequency_response(
             dynamics, schedule, order, torch.from_numpy(values.clip(0))
@@ -135,8 +136,8 @@ def test_multiplies_eigenvectors(graph, solver, skip):
 def test_chebyshev_terms_add_up_to_the_response(dynamics, solver):
     schedule = Schedule(6, 0.5, solver, "end")
     orders = (0.2, 0.9)
-    rows = chebyshev_coefficients(dynamics, schedule, orders)
-    top = dynamics.operator.lambda_max
+    top = build_operator(random_symmetric()).lambda_max
+    rows = chebyshev_coefficients(dynamics, schedule, orders, top)
     grid = np.linspace(0, top, 57)
     for row, order in zip(rows, orders, strict=True):
         found = np.polynomial.chebyshev.chebval(2 * grid / top - 1, row)
@@ -145,8 +146,7 @@ def test_chebyshev_terms_add_up_to_the_response(dynamics, solver):
 
 
 @pytest.mark.parametrize("solver", STEPPING)
-def test_powers_add_up_to_the_response_in_the_disc(solver):
-    dynamics = Grand(build_operator(random_directed(20, 3), direction="out"), RATE)
+def test_powers_add_up_to_the_response_in_the_disc(dynamics, solver):
     schedule = Schedule(6, 0.5, solver, "end")
     rng = np.random.default_rng(0)
     inside = np.sqrt(rng.random(50)) * np.exp(2j * np.pi * rng.random(50))
@@ -159,8 +159,7 @@ def test_powers_add_up_to_the_response_in_the_disc(solver):
         assert np.allclose(found, expected, atol=1e-12)
 
 
-def test_exact_powers_add_up_to_the_response_on_the_axis():
-    dynamics = Grand(build_operator(random_directed(20, 3), direction="out"), RATE)
+def test_exact_powers_add_up_to_the_response_on_the_axis(dynamics):
     schedule = Schedule(9, 3, "exact", "every-step")
     grid = np.linspace(-1, 1, 21)
     rows = disc_coefficients(dynamics, schedule, (0.2, 0.9, 1.0))
@@ -173,13 +172,17 @@ def test_exact_powers_add_up_to_the_response_on_the_axis():
 @pytest.mark.parametrize("time", [1.0, 1e2, 1e4])
 def test_exact_needs_few_terms(dynamics, time):
     """About as many products as the square root of the time."""
-    found = chebyshev_coefficients(dynamics, Schedule(time, time, "exact"), (1.0,))
+    top = build_operator(random_symmetric()).lambda_max
+    schedule = Schedule(time, time, "exact")
+    found = chebyshev_coefficients(dynamics, schedule, (1.0,), top)
     assert found.shape[1] < 12 + 6 * np.sqrt(time)
 
 
 def test_late_in_time_only_the_constant_signal_is_left(dynamics):
     """The response is 1 at frequency 0 and vanishes at every node of a coarse grid."""
-    found = chebyshev_coefficients(dynamics, Schedule(4e5, 4e5, "exact"), (1.0,))
+    top = build_operator(random_symmetric()).lambda_max
+    schedule = Schedule(4e5, 4e5, "exact")
+    found = chebyshev_coefficients(dynamics, schedule, (1.0,), top)
     at_zero = np.polynomial.chebyshev.chebval(-1, found[0])
     assert at_zero == pytest.approx(1, abs=1e-10)
 
@@ -188,41 +191,51 @@ def test_late_in_time_only_the_constant_signal_is_left(dynamics):
 
 
 @pytest.mark.parametrize("name", DYNAMICS)
-def test_a_dynamics_declares_whether_it_is_linear(name):
-    kind = DYNAMICS[name]
-    assert kind.name == name
-    assert kind.is_fixed_linear == issubclass(kind, FixedLinearDynamics)
+def test_the_registry_names_what_it_holds(name):
+    assert DYNAMICS[name].name == name
+    assert DYNAMICS[name].about
 
 
-@pytest.mark.parametrize("name", DYNAMICS)
+@pytest.mark.parametrize("case", WITH_SYMBOL, ids=str)
 @pytest.mark.parametrize("graph", GRAPHS)
-def test_the_symbol_is_the_right_hand_side_on_eigenvectors(name, graph, monkeypatch):
-    if not DYNAMICS[name].is_fixed_linear:
-        pytest.skip("no symbol")
+def test_the_symbol_is_the_right_hand_side_on_eigenvectors(case, graph, monkeypatch):
     operator = build_operator(GRAPHS[graph], normalization="row")
-    dynamics = DYNAMICS[name](operator)
+    dynamics = case.build()
     laplacian = np.eye(operator.num_nodes) - operator.matrix.matrix.toarray()
     values, vectors = map(torch.from_numpy, np.linalg.eig(laplacian))
     calls = []
-    apply = Operator.apply
+    apply = SparseMatrix.apply
     monkeypatch.setattr(
-        Operator, "apply", lambda self, x: calls.append(1) or apply(self, x)
+        SparseMatrix, "apply", lambda self, x: calls.append(1) or apply(self, x)
     )
-    slope = dynamics.rhs(0.0, vectors.real.contiguous())
-    assert len(calls) == dynamics.degree
+    real = vectors.real.contiguous()
+    slope = dynamics.start(operator, real).rhs(0.0, real)
+    assert len(calls) == dynamics.products
     expected = (vectors * dynamics.symbol(values)).real
     assert torch.allclose(slope, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_symbol_where_one_is_declared(case):
+    dynamics = case.build()
+    assert dynamics.is_fixed_linear or not dynamics.has_symbol
+    if not dynamics.has_symbol:
+        with pytest.raises(InputError, match=f"{case.name!r} is not a function of"):
+            dynamics.symbol(FREQUENCIES)
+    if not dynamics.is_fixed_linear:
+        with pytest.raises(InputError, match=f"{case.name!r} is not linear"):
+            frequency_response(dynamics, Schedule(3, 1), 0.5, FREQUENCIES)
 
 
 @pytest.mark.parametrize("rate", [0, -1.0, float("nan")])
 def test_grand_refuses_rates_that_do_not_diffuse(rate):
     with pytest.raises(InputError, match="rate must be"):
-        Grand(build_operator(random_symmetric(5)), rate)
+        Grand(rate=rate)
 
 
 def test_grand_is_minus_the_laplacian():
     operator = build_operator(random_directed(9, 2), direction="in")
     x = noise(9)
     matrix = torch.from_numpy(operator.matrix.matrix.toarray())
-    found = Grand(operator, 0.3).rhs(1.0, x)
+    found = Grand(rate=0.3).start(operator, x).rhs(1.0, x)
     assert torch.allclose(found, -0.3 * (x - matrix @ x), atol=1e-15)

@@ -30,8 +30,8 @@ def operator():
 def test_numbers_of_a_ring():
     """Even ring without self-loops: lambda_max is 2, everything in closed form."""
     ring = from_pairs([(i, (i + 1) % 6) for i in range(6)], 6)
-    dynamics = Grand(build_operator(ring, self_loops=0.0), rate=0.5)
-    report = stability_report(dynamics, Schedule(6, 3), (1.0,))
+    operator = build_operator(ring, self_loops=0.0)
+    report = stability_report(Grand(rate=0.5), operator, Schedule(6, 3), (1.0,))
     (entry,) = report.orders
     assert report.lambda_max == pytest.approx(2, abs=1e-9)
     assert entry.load == pytest.approx(3 * 0.5 * 2)
@@ -50,7 +50,7 @@ def test_numbers_of_a_ring():
 
 
 def test_sentences_of_a_stable_run(operator):
-    report = stability_report(Grand(operator), Schedule(5, 0.5), (0.5, 1.0))
+    report = stability_report(Grand(), operator, Schedule(5, 0.5), (0.5, 1.0))
     assert report.is_stable
     assert not report.amplifies
     for sentence, order in zip(report.describe(), ("0.5", "1"), strict=True):
@@ -62,7 +62,7 @@ def test_sentences_of_a_stable_run(operator):
 def test_the_largest_stable_step_is_the_turning_point(operator, solver, order):
     def report(step):
         schedule = Schedule(100 * step, step, solver)
-        return stability_report(Grand(operator), schedule, (order,)).orders[0]
+        return stability_report(Grand(), operator, schedule, (order,)).orders[0]
 
     largest = report(1.0).largest_stable_step
     assert report(0.999 * largest).is_stable
@@ -75,8 +75,8 @@ def test_the_largest_stable_step_is_the_turning_point(operator, solver, order):
 @pytest.mark.parametrize("solver", STEPPING)
 def test_gains_are_relative_to_the_constant_signal(operator, solver):
     schedule = Schedule(8, 2, solver, "every-step")
-    dynamics = Grand(operator)
-    (entry,) = stability_report(dynamics, schedule, (0.6,)).orders
+    dynamics = Grand()
+    (entry,) = stability_report(dynamics, operator, schedule, (0.6,)).orders
     ends = torch.tensor([0.0, operator.lambda_max], dtype=torch.float64)
     at_zero, at_top = frequency_response(dynamics, schedule, 0.6, ends).abs().tolist()
     assert at_zero == pytest.approx(5)
@@ -90,7 +90,7 @@ def test_the_exact_solution_is_stable_for_ever(graph, skip):
     adjacency = (SYMMETRIC_GRAPHS | DIRECTED_GRAPHS)[graph]
     operator = build_operator(adjacency, direction="out")
     schedule = Schedule(50, 10, "exact", skip)
-    report = stability_report(Grand(operator), schedule, (0.01, 0.9, 1.0))
+    report = stability_report(Grand(), operator, schedule, (0.01, 0.9, 1.0))
     assert report.is_stable
     assert not report.amplifies
     assert all(entry.limit is None for entry in report.orders)
@@ -100,17 +100,17 @@ def test_the_exact_solution_is_stable_for_ever(graph, skip):
 
 def test_small_orders_can_have_stable_steps_beyond_any_number(operator):
     """(limit / load) ^ (1 / order) overflows, and means that every step is stable."""
-    report = stability_report(Grand(operator, 0.1), Schedule(2, 1.5), (0.001,))
+    report = stability_report(Grand(rate=0.1), operator, Schedule(2, 1.5), (0.001,))
     assert report.is_stable
     assert report.orders[0].largest_stable_step is None
-    tiny = stability_report(Grand(operator, 9.0), Schedule(2, 1.5), (0.001,))
+    tiny = stability_report(Grand(rate=9.0), operator, Schedule(2, 1.5), (0.001,))
     assert not tiny.is_stable
     assert "stable up to 0)" in tiny.describe()[0]
 
 
 def test_a_graph_without_edges_is_stable():
     lonely = build_operator(from_pairs([], 3))
-    report = stability_report(Grand(lonely), Schedule(50, 50), (0.5, 1.0))
+    report = stability_report(Grand(), lonely, Schedule(50, 50), (0.5, 1.0))
     assert report.is_stable
     assert not report.amplifies
 
@@ -123,10 +123,10 @@ def test_a_directed_triangle_needs_smaller_steps_than_its_real_parts_say():
 
     def growth(step):
         schedule = Schedule(200 * step, step)
-        end = diffuse(Grand(operator, 1.0), x, (1.0,), schedule, method="stepped")[0]
-        return float(end.abs().max()), stability_report(
-            Grand(operator, 1.0), schedule, (1.0,)
-        )
+        parts = (Grand(rate=1.0), operator)
+        (end,) = diffuse(*parts, x, (1.0,), schedule, method="stepped")
+        report = stability_report(*parts, schedule, (1.0,))
+        return float(end.abs().max()), report
 
     size, report = growth(1.3)
     assert size > 1e6
@@ -151,9 +151,9 @@ def test_directed_gains_bound_those_of_every_eigenvalue(graph, self_loops, solve
     # Defective eigenvalues are known to a root of the rounding error only.
     top = operator.lambda_max
     assert (np.abs(values - top / 2) <= top / 2 + 1e-3).all()
-    dynamics, schedule = Grand(operator), Schedule(10, 2.5, solver)
+    dynamics, schedule = Grand(), Schedule(10, 2.5, solver)
     for order in (0.1, 1.0):
-        (entry,) = stability_report(dynamics, schedule, (order,)).orders
+        (entry,) = stability_report(dynamics, operator, schedule, (order,)).orders
         gains = frequency_response(dynamics, schedule, order, torch.tensor(values))
         assert float(gains.abs().max()) <= entry.peak_gain * 1.01
 
@@ -163,8 +163,8 @@ def test_complex_frequencies_can_be_the_amplified_ones():
     nodes = 40
     ring = from_pairs([(i, (i + 1) % nodes) for i in range(nodes)], nodes, both=False)
     operator = build_operator(ring, direction="out", self_loops=0.0)
-    dynamics, schedule = Grand(operator), Schedule(15, 5, "predictor", "end")
-    (entry,) = stability_report(dynamics, schedule, (0.3,)).orders
+    dynamics, schedule = Grand(), Schedule(15, 5, "predictor", "end")
+    (entry,) = stability_report(dynamics, operator, schedule, (0.3,)).orders
     axis = torch.linspace(0, 2, 257, dtype=torch.float64)
     assert frequency_response(dynamics, schedule, 0.3, axis).abs().max() <= 2 + 1e-12
     assert entry.amplifies
@@ -172,8 +172,8 @@ def test_complex_frequencies_can_be_the_amplified_ones():
     waves = np.exp(2j * np.pi * np.outer(np.arange(nodes), np.arange(nodes)) / nodes)
     real, imaginary = torch.from_numpy(waves.real), torch.from_numpy(waves.imag)
     found = torch.complex(
-        diffuse(dynamics, real, (0.3,), schedule)[0],
-        diffuse(dynamics, imaginary, (0.3,), schedule)[0],
+        diffuse(dynamics, operator, real, (0.3,), schedule)[0],
+        diffuse(dynamics, operator, imaginary, (0.3,), schedule)[0],
     )
     growth = float(found.abs().max()) / 2
     assert growth == pytest.approx(entry.peak_gain, rel=0.02)
@@ -182,7 +182,7 @@ def test_complex_frequencies_can_be_the_amplified_ones():
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_is_plain_data(operator, solver):
-    report = stability_report(Grand(operator), Schedule(4, 1, solver), (0.5, 1.0))
+    report = stability_report(Grand(), operator, Schedule(4, 1, solver), (0.5, 1.0))
     data = json.loads(json.dumps(report.to_dict()))
     assert data["step"] == 1
     assert [entry["order"] for entry in data["orders"]] == [0.5, 1.0]

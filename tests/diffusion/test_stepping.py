@@ -9,6 +9,7 @@ import torch
 
 from fdgcl._checks import InputError
 from fdgcl.diffusion import SOLVERS, Dynamics, Grand, Schedule
+from fdgcl.diffusion.dynamics import Flow
 from fdgcl.diffusion.stepping import diffuse_stepped, run_segments, solve
 from fdgcl.graphs.operators import build_operator
 
@@ -49,8 +50,8 @@ def test_a_longer_window_errs_less(solver):
     assert errors[0] > 1e-3
 
 
-@pytest.mark.parametrize("solver", ["l1", "gl"])
-def test_differences_need_no_memory_at_order_one(solver):
+@pytest.mark.parametrize("solver", ["predictor", "l1", "gl"])
+def test_one_step_schemes_need_no_memory_at_order_one(solver):
     assert decay(solver, 1.0, 50, memory=1) == pytest.approx(
         decay(solver, 1.0, 50), abs=1e-15
     )
@@ -109,7 +110,8 @@ def test_segments_restart_and_add_the_initial_state(solver, order, skip):
         if skip != "none":
             y += 2.0
     start = torch.tensor(2.0, dtype=torch.float64)
-    found = run_segments(f, start, order, Schedule(3, 0.5, solver, skip))
+    flow = Flow(start, f)
+    found = run_segments(flow, order, Schedule(3, 0.5, solver, skip))
     assert float(found) == pytest.approx(y, rel=1e-12)
 
 
@@ -117,7 +119,7 @@ def test_segments_restart_and_add_the_initial_state(solver, order, skip):
 def test_does_not_touch_what_it_is_given(solver):
     start = torch.ones(4, dtype=torch.float64)
     schedule = Schedule(2, 0.5, solver, "every-step")
-    run_segments(lambda _, y: -y, start, 0.7, schedule)
+    run_segments(Flow(start, lambda _, y: -y), 0.7, schedule)
     assert start.tolist() == [1.0] * 4
 
 
@@ -127,7 +129,7 @@ def test_gradients_pass_through(solver):
     schedule = Schedule(1.5, 0.5, solver, "end")
     x = noise(6).requires_grad_()
     assert torch.autograd.gradcheck(
-        lambda z: diffuse_stepped(Grand(operator), z, 0.6, schedule), (x,)
+        lambda z: diffuse_stepped(Grand(), operator, z, 0.6, schedule), (x,)
     )
 
 
@@ -137,7 +139,8 @@ def test_gradients_reach_the_right_hand_sides_own_parameters(solver):
     start = torch.tensor([1.0, 2.0], dtype=torch.float64)
     schedule = Schedule(1.5, 0.5, solver)
     assert torch.autograd.gradcheck(
-        lambda r: run_segments(lambda _, y: -r * y, start, 0.6, schedule), (rate,)
+        lambda r: run_segments(Flow(start, lambda _, y: -r * y, (r,)), 0.6, schedule),
+        (rate,),
     )
 
 
@@ -148,23 +151,21 @@ def test_a_dynamics_owns_its_state():
         name = "oscillator"
         is_fixed_linear = False
 
-        def initial_state(self, x):
-            return torch.stack([x, torch.zeros_like(x)])
+        def start(self, graph, x):
+            def rhs(t, state):
+                position, velocity = state
+                return torch.stack([velocity, -position])
 
-        def rhs(self, t, state):
-            position, velocity = state
-            return torch.stack([velocity, -position])
+            initial = torch.stack([x, torch.zeros_like(x)])
+            return Flow(initial, rhs, readout=lambda state: state[0])
 
-        def readout(self, state):
-            return state[0]
-
-    dynamics = Oscillator(build_operator(random_directed(4, 2)))
+    operator = build_operator(random_directed(4, 2))
     x = noise(4)
     schedule = Schedule(1.0, 0.01, "corrector")
-    found = diffuse_stepped(dynamics, x, 1.0, schedule)
+    found = diffuse_stepped(Oscillator(), operator, x, 1.0, schedule)
     assert torch.allclose(found, x * torch.cos(torch.tensor(1.0)), atol=1e-4)
 
 
 def test_the_exact_solver_does_not_step():
     with pytest.raises(InputError, match="'exact' does not step"):
-        run_segments(lambda _, y: -y, torch.ones(1), 0.5, Schedule(1, 1, "exact"))
+        run_segments(Flow(torch.ones(1), lambda _, y: -y), 0.5, Schedule(1, 1, "exact"))

@@ -75,7 +75,7 @@ def test_training_equals_stepping_inside_the_loop(graph: Graph) -> None:
     model = FDGCL(**settings, time=3, step=1, beta=0.4, eta=0.2).fit(graph)
 
     operator = build_operator(graph.adjacency)
-    dynamics, schedule = Grand(operator, 0.5), Schedule(3, 1, skip="end")
+    dynamics, schedule = Grand(rate=0.5), Schedule(3, 1, skip="end")
     x = torch.from_numpy(np.array(graph.features, dtype=np.float64))
     start = FDGCL(**{**settings, "epochs": 0}, time=3, step=1).fit(graph)._views
     weights = [weight.detach().clone().requires_grad_() for weight in start.weights]
@@ -84,7 +84,7 @@ def test_training_equals_stepping_inside_the_loop(graph: Graph) -> None:
     def views() -> list[torch.Tensor]:
         result = []
         for weight, order in zip(weights, (0.3, 1.0), strict=True):
-            hidden = diffuse_stepped(dynamics, x @ weight, order, schedule)
+            hidden = diffuse_stepped(dynamics, operator, x @ weight, order, schedule)
             spread = hidden.std(0, unbiased=False)
             result.append(torch.relu((hidden - hidden.mean(0)) / spread))
         return result

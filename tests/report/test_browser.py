@@ -268,7 +268,7 @@ def test_the_report_of_a_run_on_hostile_data(browser: Any, tmp_path: Path) -> No
         config=config,
         history=[record.to_dict() for record in model.history_],
         finished=True,
-        spectrum=Spectrum(any_graph(0.5), None, HOSTILE[4]),
+        spectrum=Spectrum(any_graph(), None, HOSTILE[4]),
         embedded=Embedded(ids, model.transform(graph)),
         groups=Groups(np.arange(nodes) % len(VISIBLE), VISIBLE, HOSTILE[5]),
         views=model.views(graph),

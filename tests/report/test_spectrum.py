@@ -10,6 +10,8 @@ from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
 from fdgcl.diffusion import Grand, Schedule
+from fdgcl.diffusion.dynamics import GraphCon, Gread
+from fdgcl.diffusion.stability import stability_report
 from fdgcl.graphs.operators import Operator, build_operator
 from fdgcl.report.spectrum import any_graph, filter_figure, spectral_density
 
@@ -119,9 +121,10 @@ def test_directed_graphs_have_no_density() -> None:
 def test_gains_of_order_one() -> None:
     """Order 1 in explicit steps is Euler's method; the exact solution decays."""
     rate, step, steps = 0.5, 0.25, 4
-    dynamics = Grand(path(7)[0], rate)
+    dynamics = Grand(rate=rate)
     schedule = Schedule(step * steps, step)
-    figure = filter_figure(dynamics, schedule, (0.3, 1.0), None, "caption")
+    report = stability_report(dynamics, path(7)[0], schedule, (0.3, 1.0))
+    figure = filter_figure(dynamics, schedule, report, None, "caption")
     assert [one.dashed for one in figure.series] == [False, True, False, True]
     assert [one.color for one in figure.series] == [0, 0, 1, 1]
     stepped, exact = figure.series[2:]
@@ -134,9 +137,10 @@ def test_gains_of_order_one() -> None:
 
 
 def test_large_gains_are_drawn_as_powers() -> None:
-    dynamics = any_graph(1.0)
-    assert dynamics.operator.lambda_max == pytest.approx(2)
-    figure = filter_figure(dynamics, Schedule(30, 10), (1.0, 1.0), None, "")
+    dynamics, schedule = Grand(rate=1.0), Schedule(30, 10)
+    report = stability_report(dynamics, any_graph(), schedule, (1.0, 1.0))
+    assert report.lambda_max == pytest.approx(2)
+    figure = filter_figure(dynamics, schedule, report, None, "")
     x = np.array(figure.series[0].x)
     assert figure.log_y
     assert "|gain|" in figure.y_label
@@ -149,8 +153,27 @@ def test_the_exact_solver_is_drawn_once_and_the_density_behind() -> None:
     operator, _ = star(50)
     density = spectral_density(operator, bins=8)
     schedule = Schedule(1.0, 1.0, "exact")
-    figure = filter_figure(Grand(operator), schedule, (0.5, 1.0), density, "")
+    report = stability_report(Grand(), operator, schedule, (0.5, 1.0))
+    figure = filter_figure(Grand(), schedule, report, density, "")
     first, second, behind = figure.series
     assert not any(one.dashed for one in (first, second))
     assert behind.secondary
     assert (behind.mark, len(behind.x), len(behind.y)) == ("step", 9, 9)
+
+
+def test_an_oscillator_has_no_exact_solution_to_draw() -> None:
+    operator, _ = star(12)
+    schedule = Schedule(2.0, 0.5)
+    report = stability_report(GraphCon(), operator, schedule, (0.5, 1.0))
+    figure = filter_figure(GraphCon(), schedule, report, None, "")
+    assert [one.dashed for one in figure.series] == [False, False]
+
+
+def test_what_grows_has_no_exact_solution_to_draw() -> None:
+    operator, _ = star(12)
+    schedule = Schedule(2.0, 0.5)
+    dynamics = Gread(trained=False, gamma=0.1, nu=2.0)
+    report = stability_report(dynamics, operator, schedule, (1.0, 1.0))
+    assert all(entry.grows for entry in report.orders)
+    figure = filter_figure(dynamics, schedule, report, None, "")
+    assert [one.dashed for one in figure.series] == [False, False]

@@ -65,7 +65,25 @@ SETTINGS = (
         "Scheme: predictor, corrector, l1, gl or exact.",
         "predictor",
     ),
-    Setting("rate", float, DIFFUSION, "Factor in front of the Laplacian.", "0.05"),
+    Setting(
+        "rate", float, DIFFUSION, "Factor in front of the right-hand side.", "0.05"
+    ),
+    Setting(
+        "dynamics",
+        str,
+        DIFFUSION,
+        "The equation's right-hand side: grand, grand-attention, grand-nonlinear, "
+        "graphcon, cde or gread.",
+        "grand",
+    ),
+    Setting(
+        "dynamics_options",
+        str,
+        DIFFUSION,
+        "The dynamics' own options, as in reaction=fisher,nu=0.5.",
+        "its defaults",
+        "A=X,B=Y",
+    ),
     Setting(
         "skip",
         str,
@@ -97,6 +115,14 @@ SETTINGS = (
         DIFFUSION,
         "Past steps the solver remembers (short memory).",
         "all",
+    ),
+    Setting(
+        "gradient",
+        str,
+        DIFFUSION,
+        "Through the steps, where there are any: adjoint (keeps states alone), "
+        "checkpoint (fewer of them) or autograd (all that is computed).",
+        "adjoint",
     ),
     Setting(
         "feature_scaling",
@@ -179,6 +205,14 @@ SETTINGS = (
         "precompute (diffuse once), in-loop (diffuse in every epoch), or auto.",
         "auto",
     ),
+    Setting(
+        "readout",
+        str,
+        TRAINING,
+        "How a graph's row is made of its nodes': some of mean, sum and max.",
+        "mean",
+        "A,B",
+    ),
     Setting("seed", int, RUN, "Seed of everything random.", "0"),
     Setting("device", str, RUN, "Where to compute: auto, cpu or cuda.", "auto"),
     Setting("dtype", str, RUN, "Precision: float32 or float64.", "float32"),
@@ -205,11 +239,40 @@ def given_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in settings.items() if value is not None}
     if "orders" in given:
         given["orders"] = _orders(given["orders"])
-    if "keep" in given:
-        given["keep"] = tuple(part for part in given["keep"].split(",") if part)
+    for name in ("keep", "readout"):
+        if name in given:
+            given[name] = tuple(part for part in given[name].split(",") if part)
+    if "dynamics_options" in given:
+        given["dynamics_options"] = _pairs(given["dynamics_options"])
     if str(given.get("skip", "")).lstrip("+-").isdigit():
         given["skip"] = int(given["skip"])
     return given
+
+
+def _pairs(text: str) -> dict[str, Any]:
+    """Options as in `reaction=fisher,nu=0.5`; numbers and true or false are such."""
+    found: dict[str, Any] = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip():
+            message = (
+                '--dynamics-options must be as in "reaction=fisher,nu=0.5", got '
+                f"{text!r}"
+            )
+            raise InputError(message)
+        found[name.strip()] = _value(value.strip())
+    return found
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def _orders(text: str) -> tuple[float, ...]:

@@ -29,6 +29,7 @@ class Workload:
         epochs: Number of epochs.
         batch_size: Rows of a batch; None for all.
         itemsize: Bytes of a number.
+        history: States of a view that stepping keeps, 0 where nothing is stepped.
     """
 
     nodes: int
@@ -41,6 +42,7 @@ class Workload:
     epochs: int
     batch_size: int | None
     itemsize: int = 4
+    history: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def make_plan(
         chosen = "precompute" if strategy == "precompute" else "in-loop"
         reason = "asked for"
     elif not can_precompute:
-        chosen, reason = "in-loop", "the dynamics changes while it is trained"
+        chosen, reason = "in-loop", "the dynamics has to be stepped in every epoch"
     elif load.batch_size is not None:
         chosen, reason = "precompute", "mini-batches need diffused features"
     else:
@@ -171,6 +173,9 @@ def _peak_bytes(load: Workload, strategy: str) -> int:
     adam = 4 * load.orders * load.features * load.dim
     diffused = load.orders * load.nodes * load.features
     covariance = load.orders * load.features**2 if load.batch_size else 0
-    kept = diffused + covariance if strategy == "precompute" else 4 * rows * load.dim
+    # In the loop: the terms of a product or, of one view at a time, a step's.
+    states = 4 + (load.orders * load.history + 4 if load.history else 0)
+    in_loop = states * rows * load.dim
+    kept = diffused + covariance if strategy == "precompute" else in_loop
     embedding = load.nodes * load.dim
     return load.itemsize * (kept + adam + max(views, 2 * embedding))

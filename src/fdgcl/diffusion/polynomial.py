@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from fdgcl.diffusion.dynamics import FixedLinearDynamics
+from fdgcl.diffusion.dynamics import Dynamics
 from fdgcl.diffusion.schedule import Schedule
 from fdgcl.diffusion.spectral import chebyshev_coefficients, disc_coefficients
 from fdgcl.graphs.operators import Operator
@@ -40,13 +40,18 @@ class PolynomialFilter:
 
     @classmethod
     def of(
-        cls, dynamics: FixedLinearDynamics, schedule: Schedule, orders: Sequence[float]
+        cls,
+        dynamics: Dynamics,
+        operator: Operator,
+        schedule: Schedule,
+        orders: Sequence[float],
     ) -> PolynomialFilter:
-        """Find the polynomial of a dynamics under a schedule."""
-        operator = dynamics.operator
+        """Find the polynomial of a fixed linear dynamics on a graph."""
         if operator.has_real_spectrum:
-            found = chebyshev_coefficients(dynamics, schedule, orders)
-            return cls(operator, found, max(operator.lambda_max, 1e-6))
+            top = max(operator.lambda_max, 1e-6)
+            return cls(
+                operator, chebyshev_coefficients(dynamics, schedule, orders, top), top
+            )
         return cls(operator, disc_coefficients(dynamics, schedule, orders), None)
 
     @property

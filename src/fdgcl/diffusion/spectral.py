@@ -23,7 +23,7 @@ from scipy.fft import dct
 from torch import Tensor
 
 from fdgcl._checks import InputError, check_order
-from fdgcl.diffusion.dynamics import FixedLinearDynamics
+from fdgcl.diffusion.dynamics import Dynamics, Frequencies
 from fdgcl.diffusion.mittag_leffler import mittag_leffler, mittag_leffler_taylor
 from fdgcl.diffusion.schedule import Schedule
 from fdgcl.diffusion.solvers import SteppingScheme
@@ -35,7 +35,7 @@ EXACT_LOST_MASS = 1e-10
 
 
 def frequency_response(
-    dynamics: FixedLinearDynamics,
+    dynamics: Dynamics,
     schedule: Schedule,
     order: float,
     frequency: Tensor,
@@ -52,17 +52,35 @@ def frequency_response(
         The response, in the shape and dtype of `frequency`.
     """
     check_order(order)
-    symbol = dynamics.symbol(frequency)
+    if not dynamics.is_fixed_linear:
+        message = f"dynamics {dynamics.name!r} is not linear: no frequency response"
+        raise InputError(message)
     if isinstance(schedule.scheme, SteppingScheme):
-        ones = torch.ones_like(frequency)
-        return run_segments(lambda _, y: symbol * y, ones, order, schedule)
-    decay = -symbol.numpy()
+        flow = dynamics.start(Frequencies(frequency), torch.ones_like(frequency))
+        return flow.readout(run_segments(flow, order, schedule))
+    if not dynamics.has_symbol:
+        raise InputError(_no_exact_solution(dynamics))
+    decay = -dynamics.symbol(frequency).numpy()
     if np.iscomplexobj(decay):
         message = "the exact solver has no response at complex frequencies"
         raise InputError(message)
+    if np.any(decay < -1e-12):
+        message = (
+            f"the exact solver needs a dynamics in which nothing grows, and this "
+            f"{dynamics.name!r} grows at some frequencies; choose a stepping solver"
+        )
+        raise InputError(message)
+    decay = np.maximum(decay, 0.0)
     segment_time = schedule.time / max(schedule.segments, 1)
     once = torch.from_numpy(mittag_leffler(order, decay * segment_time**order))
     return _repeat_with_skips(once, schedule.segments)
+
+
+def _no_exact_solution(dynamics: Dynamics) -> str:
+    return (
+        f"the exact solver needs a dynamics that is a function of the Laplacian, and "
+        f"{dynamics.name!r} with these options is not; choose a stepping solver"
+    )
 
 
 def _repeat_with_skips(once: Tensor, segments: int) -> Tensor:
@@ -74,11 +92,10 @@ def _repeat_with_skips(once: Tensor, segments: int) -> Tensor:
 
 
 def chebyshev_coefficients(
-    dynamics: FixedLinearDynamics, schedule: Schedule, orders: Sequence[float]
+    dynamics: Dynamics, schedule: Schedule, orders: Sequence[float], lambda_max: float
 ) -> NDArray[np.float64]:
     """Coefficients (orders x terms) of T_k(2 L / lambda_max - I)."""
-    lambda_max = max(dynamics.operator.lambda_max, 1e-6)
-    degree = schedule.products(dynamics.degree)
+    degree = schedule.products(dynamics.products)
 
     def at(count: int) -> NDArray[np.float64]:
         # (1 + cos) / 2 as a squared sine, which keeps its digits near frequency 0.
@@ -112,10 +129,10 @@ def chebyshev_coefficients(
 
 
 def disc_coefficients(
-    dynamics: FixedLinearDynamics, schedule: Schedule, orders: Sequence[float]
+    dynamics: Dynamics, schedule: Schedule, orders: Sequence[float]
 ) -> NDArray[np.float64]:
     """Coefficients (orders x terms) of the powers of A, for a spectrum in the disc."""
-    degree = schedule.products(dynamics.degree)
+    degree = schedule.products(dynamics.products)
     if degree is None:
         return _disc_coefficients_exact(dynamics, schedule, orders)
     count = degree + 1
@@ -126,17 +143,20 @@ def disc_coefficients(
 
 
 def _disc_coefficients_exact(
-    dynamics: FixedLinearDynamics, schedule: Schedule, orders: Sequence[float]
+    dynamics: Dynamics, schedule: Schedule, orders: Sequence[float]
 ) -> NDArray[np.float64]:
-    if dynamics.degree != 1:
+    if not dynamics.has_symbol:
+        raise InputError(_no_exact_solution(dynamics))
+    ends = torch.tensor([0.0, 1.0], dtype=torch.float64)
+    at_zero, at_one = dynamics.symbol(ends).tolist()
+    if dynamics.products != 1 or at_zero != 0:
         message = (
             f"the exact solver on a directed graph needs plain diffusion, "
             f"not {dynamics.name!r}"
         )
         raise InputError(message)
-    rate = -float(dynamics.symbol(torch.tensor(1.0, dtype=torch.float64)))
     segment_time = schedule.time / max(schedule.segments, 1)
-    rows = [_exact_row(rate * segment_time**a, a, schedule) for a in orders]
+    rows = [_exact_row(-at_one * segment_time**a, a, schedule) for a in orders]
     coefficients = np.zeros((len(rows), max(map(len, rows))))
     for row, values in zip(coefficients, rows, strict=True):
         row[: len(values)] = values

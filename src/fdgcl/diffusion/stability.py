@@ -15,10 +15,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fdgcl.diffusion.dynamics import FixedLinearDynamics
+from fdgcl.diffusion.dynamics import Dynamics
 from fdgcl.diffusion.schedule import Schedule
 from fdgcl.diffusion.solvers import SteppingScheme
 from fdgcl.diffusion.spectral import frequency_response
+from fdgcl.graphs.operators import Operator
 
 GRID = 257
 
@@ -29,8 +30,10 @@ class OrderStability:
 
     Attributes:
         order: The order.
-        load: `h^order * |f(lambda_max)|`, to be compared with the limit.
+        load: `h^order * |f(lambda_max)|`, to be compared with the limit; None where
+            the dynamics is not a function f of the Laplacian.
         limit: The scheme's stability limit; None where it has none.
+        grows: Whether the equation itself, however it is solved, grows somewhere.
         largest_stable_step: The largest h that is surely stable; None where every h
             is, or is but for numbers beyond floating point.
         peak_gain: Largest |response| over the spectrum, relative to that at 0.
@@ -39,17 +42,20 @@ class OrderStability:
     """
 
     order: float
-    load: float
+    load: float | None
     limit: float | None
+    grows: bool
     largest_stable_step: float | None
     peak_gain: float
     peak_frequency: float
     gain_at_top: float
 
     @property
-    def is_stable(self) -> bool:
-        """Whether steps without end would stay bounded."""
-        return self.limit is None or self.load <= self.limit
+    def is_stable(self) -> bool | None:
+        """Whether steps without end would stay bounded; None where it is not known."""
+        if self.load is None:
+            return None
+        return not self.grows and (self.limit is None or self.load <= self.limit)
 
     @property
     def amplifies(self) -> bool:
@@ -66,9 +72,10 @@ class StabilityReport:
     orders: tuple[OrderStability, ...]
 
     @property
-    def is_stable(self) -> bool:
-        """Whether every order is stable."""
-        return all(entry.is_stable for entry in self.orders)
+    def is_stable(self) -> bool | None:
+        """Whether every order is stable; None where it is not known."""
+        found = [entry.is_stable for entry in self.orders]
+        return None if None in found else all(found)
 
     @property
     def amplifies(self) -> bool:
@@ -85,35 +92,40 @@ class StabilityReport:
 
 
 def stability_report(
-    dynamics: FixedLinearDynamics, schedule: Schedule, orders: Sequence[float]
+    dynamics: Dynamics, operator: Operator, schedule: Schedule, orders: Sequence[float]
 ) -> StabilityReport:
     """Compare the schedule with the scheme's stable region on the graph's spectrum.
 
     The spectrum of a directed graph is complex: the disc over [0, lambda_max] stands
     for it. Every scheme whose limit is z is stable on the disc over [0, z].
     """
-    lambda_max = dynamics.operator.lambda_max
-    entries = tuple(_of_order(dynamics, schedule, order) for order in orders)
-    return StabilityReport(lambda_max, schedule.step, entries)
+    grid = _frequencies(operator, schedule)
+    entries = tuple(_of_order(dynamics, grid, schedule, order) for order in orders)
+    return StabilityReport(operator.lambda_max, schedule.step, entries)
 
 
 def _of_order(
-    dynamics: FixedLinearDynamics, schedule: Schedule, order: float
+    dynamics: Dynamics, grid: Tensor, schedule: Schedule, order: float
 ) -> OrderStability:
-    grid = _frequencies(dynamics, schedule)
     gains = frequency_response(dynamics, schedule, order, grid).abs()
     gains = gains / gains[0].clamp_min(torch.finfo(torch.float64).tiny)
-    strongest = float(dynamics.symbol(grid).abs().max())
-    scheme = schedule.scheme
-    limit = step = None
-    if isinstance(scheme, SteppingScheme):
-        limit = scheme.stability_limit(order)
-        step = _largest_step(limit, strongest, order)
+    load = limit = step = None
+    grows = False
+    if dynamics.has_symbol:
+        symbol = dynamics.symbol(grid)
+        strongest = float(symbol.abs().max())
+        real = symbol.real if symbol.is_complex() else symbol
+        grows = bool((real > 1e-12).any())
+        load = schedule.step**order * strongest
+        if isinstance(schedule.scheme, SteppingScheme) and not grows:
+            limit = schedule.scheme.stability_limit(order)
+            step = _largest_step(limit, strongest, order)
     peak = int(gains.argmax())
     return OrderStability(
         order=order,
-        load=schedule.step**order * strongest,
+        load=load,
         limit=limit,
+        grows=grows,
         largest_stable_step=step,
         peak_gain=float(gains[peak]),
         peak_frequency=float(grid[peak].abs()),
@@ -121,9 +133,8 @@ def _of_order(
     )
 
 
-def _frequencies(dynamics: FixedLinearDynamics, schedule: Schedule) -> Tensor:
+def _frequencies(operator: Operator, schedule: Schedule) -> Tensor:
     """From 0 to lambda_max: along the interval, or around the disc (half of it)."""
-    operator = dynamics.operator
     # The exact solution mixes walks with non-negative weights: on the whole disc
     # nothing exceeds its value at 0, and the interval tells all.
     if operator.has_real_spectrum or schedule.scheme.needs_linear:
@@ -144,7 +155,11 @@ def _largest_step(limit: float, strongest: float, order: float) -> float | None:
 
 def _sentence(entry: OrderStability, step: float) -> str:
     start = f"order {entry.order:g}: "
-    if entry.is_stable:
+    if entry.is_stable is None:
+        text = start + "a state of several parts, solved as it is"
+    elif entry.grows:
+        text = start + "grows by itself, however it is solved"
+    elif entry.is_stable:
         text = start + "stable"
     else:
         text = (

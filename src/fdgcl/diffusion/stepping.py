@@ -1,18 +1,34 @@
-"""The only time loop with history. Autograd passes through it."""
+"""The only time loop with history, and the ways to a gradient through it.
+
+All ways give the same states and, up to rounding, the same gradient. What differs is
+what is kept for the backward pass through n steps:
+
+- `autograd`: all that F computes in every step; the plain twin of the others;
+- `adjoint`: the history, n states (2 n for the corrector). F is computed once more in
+  each step backwards, and what the history frees the adjoint states take;
+- `checkpoint`: about 2 sqrt(n m) states where the memory is a window of m steps, for
+  one more run of the steps. Order 1 of the one-step schemes has m = 1. A full
+  fractional memory admits no fewer than n: every later step sums over every state.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
-from fdgcl._checks import InputError
-from fdgcl.diffusion.dynamics import Dynamics
+from fdgcl._checks import InputError, choose
+from fdgcl.diffusion.adjoint import solve_with_adjoint
+from fdgcl.diffusion.dynamics import Dynamics, Flow, Gathering
+from fdgcl.diffusion.recurrence import Recurrence, Trajectory
 from fdgcl.diffusion.schedule import Schedule
-from fdgcl.diffusion.solvers import SteppingScheme, Weights
+from fdgcl.diffusion.solvers import SteppingScheme
 
 RightHandSide = Callable[[float, Tensor], Tensor]
+Gradient = Literal["autograd", "adjoint", "checkpoint"]
+GRADIENTS: tuple[str, ...] = get_args(Gradient)
 
 
 def solve(
@@ -24,6 +40,8 @@ def solve(
     steps: int,
     scheme: SteppingScheme,
     memory: int | None = None,
+    gradient: Gradient = "autograd",
+    tensors: tuple[Tensor, ...] = (),
 ) -> Tensor:
     """Step `D^order y = rhs(t, y)` from `y(0) = y0` and return the last state.
 
@@ -36,72 +54,58 @@ def solve(
         scheme: The scheme's weights.
         memory: Sum over the newest entries of the history only (short-memory
             principle); the states kept are then this many.
+        gradient: How a gradient is found; see this module.
+        tensors: What `rhs` depends on besides the state and wants gradients; only
+            `autograd` finds that out by itself.
     """
-    window = steps if memory is None else memory
-    scale = step**order
-    y = y0
-    history: list[Tensor] = []
-    for k in range(steps):
-        slope = rhs(k * step, y)
-        history.append(slope if scheme.keeps == "rhs" else y)
-        del history[:-window]
-        past_scale = scale if scheme.keeps == "rhs" else 1.0
-        weights = scheme.predict(k, order, window)
-        y = _combine(weights, y0, history, slope, past_scale, scale)
-        if scheme.evaluations_per_step == 2:
-            ahead = rhs((k + 1) * step, y)
-            weights = scheme.correct(k, order, window)
-            y = _combine(weights, y0, history, ahead, past_scale, scale)
-    return y
+    choose("gradient", gradient, dict.fromkeys(GRADIENTS))
+    recurrence = Recurrence(scheme, order, step, steps, memory)
+    wanted = torch.is_grad_enabled() and any(
+        tensor.requires_grad for tensor in (y0, *tensors)
+    )
+    if gradient == "autograd" or not wanted:
+        trajectory = Trajectory(recurrence, rhs, y0, y0)
+        for _ in range(steps):
+            trajectory.advance()
+        return trajectory.state
+    every = recurrence.checkpoint_distance() if gradient == "checkpoint" else steps
+    return solve_with_adjoint(recurrence, rhs, y0, tensors, every)
 
 
 def diffuse_stepped(
-    dynamics: Dynamics, x: Tensor, order: float, schedule: Schedule
+    dynamics: Dynamics,
+    graph: Gathering,
+    x: Tensor,
+    order: float,
+    schedule: Schedule,
+    gradient: Gradient = "autograd",
 ) -> Tensor:
     """Run a dynamics to its final time by stepping, skip connections included."""
-    initial = dynamics.initial_state(x)
-    return dynamics.readout(run_segments(dynamics.rhs, initial, order, schedule))
+    flow = dynamics.start(graph, x)
+    return flow.readout(run_segments(flow, order, schedule, gradient))
 
 
 def run_segments(
-    rhs: RightHandSide, initial: Tensor, order: float, schedule: Schedule
+    flow: Flow, order: float, schedule: Schedule, gradient: Gradient = "autograd"
 ) -> Tensor:
     """Solve segment after segment, adding the initial state after each."""
     scheme = schedule.scheme
     if not isinstance(scheme, SteppingScheme):
         message = f"solver {scheme.name!r} does not step"
         raise InputError(message)
-    state = initial
+    state = flow.initial
     for _ in range(max(schedule.segments, 1)):
         state = solve(
-            rhs,
+            flow.rhs,
             state,
             order=order,
             step=schedule.step,
             steps=schedule.steps_per_segment,
             scheme=scheme,
             memory=schedule.memory,
+            gradient=gradient,
+            tensors=flow.tensors,
         )
         if schedule.segments:
-            state = state + initial
+            state = state + flow.initial
     return state
-
-
-def _combine(
-    weights: Weights,
-    y0: Tensor,
-    history: Sequence[Tensor],
-    slope: Tensor,
-    past_scale: float,
-    slope_scale: float,
-) -> Tensor:
-    # A fresh tensor, then sums in place: nothing is stacked, and the sums leave
-    # nothing behind for the backward pass.
-    total = y0 * weights.initial if weights.initial else torch.zeros_like(y0)
-    recent = history[-len(weights.past) :]
-    for weight, entry in zip(weights.past, recent, strict=True):
-        if weight:
-            total.add_(entry, alpha=float(weight) * past_scale)
-    if weights.slope:
-        total.add_(slope, alpha=weights.slope * slope_scale)
-    return total

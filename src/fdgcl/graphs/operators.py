@@ -20,6 +20,7 @@ from scipy.sparse import csr_array, dia_array
 from torch import Tensor
 
 from fdgcl._checks import check_nonnegative, choose
+from fdgcl.graphs.incidence import Incidence
 from fdgcl.graphs.sparse import SparseMatrix
 
 Direction = Literal["symmetric", "out", "in"]
@@ -72,8 +73,17 @@ class Operator:
         return Operator(self.matrix.transposed, self.similar, self.has_real_spectrum)
 
     def apply(self, x: Tensor) -> Tensor:
-        """Return `A @ x`, in x's dtype and on x's device."""
+        """Return `A @ x`, in x's dtype and on x's device, without gradient."""
         return self.matrix.apply(x)
+
+    def multiply(self, x: Tensor) -> Tensor:
+        """Return `A @ x` with a gradient with respect to x."""
+        return self.matrix.multiply(x)
+
+    @cached_property
+    def incidence(self) -> Incidence:
+        """The edges one by one."""
+        return Incidence(self.matrix.matrix)
 
 
 def build_operator(

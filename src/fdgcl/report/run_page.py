@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fdgcl.diffusion import FixedLinearDynamics
 from fdgcl.diffusion.stability import stability_report
+from fdgcl.graphs.operators import Operator
 from fdgcl.report.accuracy import Score, accuracy_section
 from fdgcl.report.embedding_map import Groups, embedding_map, sample_rows
 from fdgcl.report.numerals import percent, plural
@@ -34,15 +34,15 @@ class Embedded:
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """The equation on its graph, and what is known of the graph's spectrum.
+    """The graph that the equation is on, and what is known of its spectrum.
 
     Attributes:
-        dynamics: The right-hand side.
+        operator: The graph.
         density: The graph's eigenvalues; None where they are not known.
         note: Says what spectrum this is.
     """
 
-    dynamics: FixedLinearDynamics
+    operator: Operator
     density: Density | None
     note: str
 
@@ -145,15 +145,19 @@ def _overview(found: Findings) -> Section:
 
 def _frequencies(found: Findings) -> Section:
     settings, spectrum = found.config.settings, found.spectrum
-    dynamics, orders = spectrum.dynamics, settings.orders
-    report = stability_report(dynamics, settings.schedule, orders)
+    dynamics, schedule = settings.new_dynamics(dim=1), settings.schedule
+    if not dynamics.is_fixed_linear:
+        text = (
+            f"The dynamics {settings.dynamics!r} is not linear, or is trained: it has "
+            "no gain by frequency that would not depend on the features."
+        )
+        return Section("Frequencies", [Text(text)])
+    report = stability_report(dynamics, spectrum.operator, schedule, settings.orders)
     caption = (
         "Solid: what the solver does. Dashed: the exact solution of the same equation; "
         f"where it cannot be seen, both agree. {spectrum.note}"
     )
-    figure = filter_figure(
-        dynamics, settings.schedule, orders, spectrum.density, caption
-    )
+    figure = filter_figure(dynamics, schedule, report, spectrum.density, caption)
     text = (
         "The encoder multiplies each frequency of the features by a gain. Low ones "
         "vary slowly along the edges, high ones from neighbour to neighbour. "

@@ -8,7 +8,6 @@ non-negative; the share within a bin is then a sum in closed form.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
-from fdgcl.diffusion import FixedLinearDynamics, Grand, Schedule, frequency_response
+from fdgcl.diffusion import Dynamics, Schedule, frequency_response
+from fdgcl.diffusion.stability import StabilityReport
 from fdgcl.graphs.operators import Operator, build_operator
 from fdgcl.report.page import Figure, Series
 from fdgcl.report.palette import QUIET
@@ -74,34 +74,37 @@ def spectral_density(
     return Density(edges, shares, exact)
 
 
-def any_graph(rate: float) -> Grand:
-    """The equation on a graph whose frequencies reach as far as any graph's, to 2."""
+def any_graph() -> Operator:
+    """A graph whose frequencies reach as far as any graph's, to 2."""
     pair = csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
-    return Grand(build_operator(pair, self_loops=0.0), rate)
+    return build_operator(pair, self_loops=0.0)
 
 
 def filter_figure(
-    dynamics: FixedLinearDynamics,
+    dynamics: Dynamics,
     schedule: Schedule,
-    orders: Sequence[float],
+    report: StabilityReport,
     density: Density | None,
     caption: str,
 ) -> Figure:
     """Each order's response over the spectrum, the exact solution's dashed beside it.
 
     Args:
-        dynamics: The right-hand side, on its graph.
+        dynamics: The right-hand side, linear and fixed.
         schedule: Time, step, solver, skip connections.
-        orders: The orders of the views.
+        report: What is known of the orders' stability on the graph.
         density: The spectrum to draw behind; None for none.
         caption: Says what spectrum this is.
     """
-    grid = torch.linspace(0, _top(dynamics.operator), GRID, dtype=torch.float64)
+    top = max(report.lambda_max, 1e-6)
+    grid = torch.linspace(0, top, GRID, dtype=torch.float64)
     exact = replace(schedule, solver="exact", memory=None)
     curves = []
-    for number, order in enumerate(orders):
+    for number, entry in enumerate(report.orders):
+        order = entry.order
         curves.append((f"order {order:g}", number, False, schedule, order))
-        if schedule.solver != "exact":
+        solvable = dynamics.has_symbol and not entry.grows
+        if schedule.solver != "exact" and solvable:
             name = f"order {order:g}, exact solution"
             curves.append((name, number, True, exact, order))
     gains = [_gain(dynamics, plan, order, grid) for *_, plan, order in curves]
@@ -132,7 +135,7 @@ def filter_figure(
 
 
 def _gain(
-    dynamics: FixedLinearDynamics, schedule: Schedule, order: float, grid: torch.Tensor
+    dynamics: Dynamics, schedule: Schedule, order: float, grid: torch.Tensor
 ) -> Floats:
     response = frequency_response(dynamics, schedule, order, grid).numpy()
     return np.asarray(response / response[0])

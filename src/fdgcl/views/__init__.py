@@ -4,6 +4,7 @@ from fdgcl.views.activations import ACTIVATIONS
 from fdgcl.views.combination import COMBINATIONS, KEPT, Combination
 from fdgcl.views.encoder import ViewPair
 from fdgcl.views.sources import Diffused, InLoop, ViewSource, diffuse_features
+from fdgcl.views.stepped import Stepped
 
 __all__ = [
     "ACTIVATIONS",
@@ -12,6 +13,7 @@ __all__ = [
     "Combination",
     "Diffused",
     "InLoop",
+    "Stepped",
     "ViewPair",
     "ViewSource",
     "diffuse_features",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import final
+from typing import cast, final
 
 import torch
 from torch import Tensor, nn
 
 from fdgcl._checks import choose
+from fdgcl.diffusion import Dynamics
 from fdgcl.views.activations import ACTIVATIONS
 from fdgcl.views.combination import Combination, Kept, Views
 from fdgcl.views.sources import ViewSource, inverse_root
@@ -30,6 +31,7 @@ class ViewPair(nn.Module):
             rows onto one direction.
         combination: How the views become the embedding; half of each if not given.
         scaled_columns: Whether features are weighted column by column beforehand.
+        dynamics: Each view's dynamics, where training changes them.
         seed: Of the initial weights.
         dtype: Of the weights.
     """
@@ -44,6 +46,7 @@ class ViewPair(nn.Module):
         standardize: bool = True,
         combination: Combination | None = None,
         scaled_columns: bool = False,
+        dynamics: Sequence[Dynamics] = (),
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
     ) -> None:
@@ -52,6 +55,7 @@ class ViewPair(nn.Module):
         self.weights = nn.ParameterList(
             _glorot(num_features, dim, init_scale, generator, dtype) for _ in range(2)
         )
+        self._dynamics = nn.ModuleList(dynamics)
         self.standardize = standardize
         self.combination = combination or Combination(0.5, dtype=dtype)
         self._activation = choose("activation", activation, ACTIVATIONS)
@@ -63,6 +67,11 @@ class ViewPair(nn.Module):
         weights = torch.ones(num_features if scaled_columns else 0, dtype=torch.float64)
         self.register_buffer("column_weights", weights)
         self.column_weights: Tensor
+
+    @property
+    def dynamics(self) -> list[Dynamics]:
+        """Each view's dynamics, where training changes them; otherwise none."""
+        return [cast(Dynamics, module) for module in self._dynamics]
 
     def forward(self, source: ViewSource, rows: Tensor | None = None) -> Views:
         """Both views of the given rows (all by default), as training sees them."""

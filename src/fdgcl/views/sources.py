@@ -10,25 +10,22 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, TypeAlias, final
+from typing import final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
 from fdgcl._checks import InputError
 from fdgcl.diffusion import PolynomialFilter, filter_with_gradient
 from fdgcl.diffusion.polynomial import Progress
-from fdgcl.graphs.sparse import SparseMatrix
+from fdgcl.views.features import FeatureMatrix, Features, dense_rows
 
 # Below this variance a hidden column is constant but for rounding.
 _SMALLEST_VARIANCE = 1e-20
 
 _VIEW_NAMES = {"local": 0, "global": 1}
-
-Features: TypeAlias = NDArray[Any] | csr_array
 
 
 class ViewSource(abc.ABC):
@@ -88,7 +85,7 @@ class Diffused(ViewSource):
         """See the base class."""
         if name == "features":
             assert self.features is not None
-            return _dense_rows(self.features, rows)
+            return dense_rows(self.features, rows)
         diffused = self.views[_VIEW_NAMES[name]]
         return diffused if rows is None else diffused[rows]
 
@@ -127,16 +124,13 @@ class InLoop(ViewSource):
     def __init__(self, features: Features, polynomial: PolynomialFilter) -> None:
         self._features, self._polynomial = features, polynomial
         self._filters = [polynomial.row(i) for i in range(len(polynomial.coefficients))]
-        self.num_rows = features.shape[0]
-        self._sparse = (
-            SparseMatrix(features) if isinstance(features, csr_array) else None
-        )
-        self._dense = None if self._sparse else torch.from_numpy(np.array(features))
+        self._matrix = FeatureMatrix(features)
+        self.num_rows = self._matrix.num_rows
 
     def kept(self, name: str, rows: Tensor | None = None) -> Tensor:
         """See the base class."""
         if name == "features":
-            return _dense_rows(self._features, rows)
+            return dense_rows(self._features, rows)
         return self._diffused.kept(name, rows)
 
     @cached_property
@@ -150,12 +144,7 @@ class InLoop(ViewSource):
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
         """See the base class; chosen rows cost as much as all of them."""
-        if self._sparse is not None:
-            encoded = self._sparse.multiply(weight)
-        else:
-            assert self._dense is not None
-            self._dense = self._dense.to(weight)
-            encoded = self._dense @ weight
+        encoded = self._matrix.times(weight)
         diffused = filter_with_gradient(self._filters[view], encoded)
         return diffused if rows is None else diffused[rows]
 
@@ -196,13 +185,6 @@ def diffuse_features(
         if progress is not None:
             progress(min(start + block, columns), columns)
     return Diffused(views, features)
-
-
-def _dense_rows(features: Features, rows: Tensor | None) -> Tensor:
-    part = features if rows is None else features[rows.cpu().numpy()]
-    return torch.from_numpy(
-        np.array(part) if isinstance(part, np.ndarray) else part.toarray()
-    )
 
 
 def _mean_and_covariance(view: Tensor, rows: int = 65536) -> tuple[Tensor, Tensor]:

@@ -1,61 +1,170 @@
-"""What a dynamics is: the right-hand side F, and the state it evolves."""
+"""What a dynamics is: the right-hand side F, its parameters, the state it evolves."""
 
 from __future__ import annotations
 
 import abc
-from typing import ClassVar
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
-from fdgcl.graphs.operators import Operator
+from fdgcl._checks import InputError, check_positive
+from fdgcl.graphs.incidence import Incidence
+
+RightHandSide = Callable[[float, Tensor], Tensor]
 
 
-class Dynamics(abc.ABC):
-    """The right-hand side of `D^order Z = F(t, Z)` on a graph.
+class Gathering(Protocol):
+    """What a dynamics may ask of a graph."""
+
+    def multiply(self, x: Tensor) -> Tensor:
+        """`A @ x`, with gradient: each node gathers from its neighbours."""
+
+    @property
+    def incidence(self) -> Incidence:
+        """The edges one by one, for dynamics that weigh each of them anew."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """Stands for a graph where F is a function of frequency: A is `1 - frequency`.
+
+    A fixed linear dynamics started on this gives its response at each frequency, by
+    the very code that runs on graphs.
+    """
+
+    frequency: Tensor
+
+    def multiply(self, x: Tensor) -> Tensor:
+        """See `Gathering`."""
+        return (1 - self.frequency) * x
+
+    @property
+    def incidence(self) -> Incidence:
+        """See `Gathering`."""
+        message = "a dynamics that looks at single edges has no frequency response"
+        raise InputError(message)
+
+
+def change(graph: Gathering, x: Tensor) -> Tensor:
+    """`A x - x`, with all digits where the graph is its frequencies.
+
+    There `(1 - frequency) x - x` would round small frequencies away, and with them the
+    solution late in time.
+    """
+    if isinstance(graph, Frequencies):
+        return graph.frequency * -x
+    return graph.multiply(x) - x
+
+
+def _same(state: Tensor) -> Tensor:
+    return state
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """A dynamics under way, from given features on a given graph.
+
+    Attributes:
+        initial: The state at time 0.
+        rhs: F(t, state).
+        tensors: What `rhs` depends on besides the state and wants gradients:
+            parameters, and what was computed from them or from the features. `rhs`
+            uses these very tensors, not others that were made of them beforehand.
+        readout: The features that a state stands for.
+    """
+
+    initial: Tensor
+    rhs: RightHandSide
+    tensors: tuple[Tensor, ...] = ()
+    readout: Callable[[Tensor], Tensor] = _same
+
+
+#: What every dynamics is told; its other keyword arguments are its own options.
+COMMON_ARGUMENTS = ("rate", "dim", "generator", "dtype")
+
+
+class Dynamics(nn.Module, abc.ABC):
+    """The right-hand side of `D^order Z = F(t, Z)`, with whatever it trains.
+
+    A dynamics knows no graph: `start` binds it to one, so that trained parameters
+    serve on other graphs too. Options of its own are keyword arguments with defaults.
 
     Attributes:
         name: The name users choose it by.
-        is_fixed_linear: Whether `F(Z) = f(L) Z` with a function f that no training
-            changes. Such dynamics are applied as a polynomial, once, before training.
+        about: One line for users.
+
+    Args:
+        rate: Factor in front of all of F.
+        dim: Columns of the features it will see in training.
+        generator: Of its initial parameters.
+        dtype: Of its parameters.
     """
 
     name: ClassVar[str]
-    is_fixed_linear: ClassVar[bool]
+    about: ClassVar[str]
 
-    def __init__(self, operator: Operator) -> None:
-        self.operator = operator
+    def __init__(
+        self,
+        *,
+        rate: float = 0.5,
+        dim: int = 1,
+        generator: torch.Generator | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        super().__init__()
+        self.rate = check_positive("rate", rate)
+        self.dim = dim
+        self._generator = generator or torch.Generator().manual_seed(0)
+        self._dtype = dtype
+
+    @property
+    @abc.abstractmethod
+    def is_fixed_linear(self) -> bool:
+        """Whether Z(T) is a polynomial of the graph that no training changes.
+
+        Such a dynamics is applied once, before training, to features of any width;
+        any other is stepped in every epoch, on features of width `dim`.
+        """
+
+    @property
+    def has_symbol(self) -> bool:
+        """Whether `F(Z) = f(L) Z`: the exact solution is known, stability too."""
+        return self.is_fixed_linear
+
+    @property
+    def products(self) -> int:
+        """Products with the graph in one evaluation of F."""
+        return 1
 
     @abc.abstractmethod
-    def initial_state(self, x: Tensor) -> Tensor:
-        """The state at time 0 from the encoded features."""
+    def start(self, graph: Gathering, x: Tensor) -> Flow:
+        """Begin with the encoded features on a graph."""
 
-    @abc.abstractmethod
-    def rhs(self, t: float, state: Tensor) -> Tensor:
-        """F at time t."""
-
-    @abc.abstractmethod
-    def readout(self, state: Tensor) -> Tensor:
-        """The features that a state stands for."""
-
-
-class FixedLinearDynamics(Dynamics):
-    """Dynamics `F(Z) = f(L) Z`, f a fixed polynomial of the Laplacian `L = I - A`.
-
-    Attributes:
-        degree: The degree of f: products with the graph in one evaluation.
-    """
-
-    is_fixed_linear = True
-    degree: ClassVar[int]
-
-    @abc.abstractmethod
     def symbol(self, frequency: Tensor) -> Tensor:
-        """F at the given frequencies (eigenvalues of L), real or complex."""
+        """The f of `F(Z) = f(L) Z`, at real or complex frequencies of L."""
+        if not self.has_symbol:
+            message = f"dynamics {self.name!r} is not a function of the Laplacian alone"
+            raise InputError(message)
+        ones = torch.ones_like(frequency)
+        return self.start(Frequencies(frequency), ones).rhs(0.0, ones)
 
-    def initial_state(self, x: Tensor) -> Tensor:
-        """See the base class."""
-        return x
+    @classmethod
+    def options(cls) -> dict[str, Any]:
+        """Its own options and their defaults."""
+        return {
+            p.name: p.default
+            for p in inspect.signature(cls).parameters.values()
+            if p.kind is p.KEYWORD_ONLY and p.name not in COMMON_ARGUMENTS
+        }
 
-    def readout(self, state: Tensor) -> Tensor:
-        """See the base class."""
-        return state
+    def new_parameter(self, *shape: int, scale: float = 1.0) -> nn.Parameter:
+        """A new parameter, uniform with variance `scale^2 / last dimension`."""
+        bound = scale * math.sqrt(3 / shape[-1])
+        # Drawn in float32 for every dtype, so that both precisions start alike.
+        values = torch.empty(shape).uniform_(-bound, bound, generator=self._generator)
+        return nn.Parameter(values.to(self._dtype))

@@ -6,26 +6,21 @@ from typing import final
 
 from torch import Tensor
 
-from fdgcl._checks import check_positive
-from fdgcl.diffusion.dynamics.base import FixedLinearDynamics
-from fdgcl.graphs.operators import Operator
+from fdgcl.diffusion.dynamics.base import Dynamics, Flow, Gathering, change
 
 
 @final
-class Grand(FixedLinearDynamics):
+class Grand(Dynamics):
     """`F(Z) = -rate * (I - A) Z`. Reference: Chamberlain et al., GRAND, 2021."""
 
     name = "grand"
-    degree = 1
+    about = "heat diffusion with the graph's own weights"
+    is_fixed_linear = True
 
-    def __init__(self, operator: Operator, rate: float = 0.5) -> None:
-        super().__init__(operator)
-        self.rate = check_positive("rate", rate)
-
-    def rhs(self, t: float, state: Tensor) -> Tensor:  # noqa: ARG002
+    def start(self, graph: Gathering, x: Tensor) -> Flow:
         """See the base class."""
-        return (self.operator.apply(state) - state) * self.rate
 
-    def symbol(self, frequency: Tensor) -> Tensor:
-        """See the base class."""
-        return frequency * -self.rate
+        def rhs(_: float, state: Tensor) -> Tensor:
+            return change(graph, state) * self.rate
+
+        return Flow(x, rhs)

@@ -28,15 +28,17 @@ class Solver(abc.ABC):
 
 @dataclass(frozen=True)
 class Weights:
-    """One update: `initial*y0 + sum(past*history) + slope * h^order * F(newest)`.
+    """One update: `initial*y0 + newest*y + sum(past*history) + slope*h^order*F(y)`.
 
     `past` weighs the newest `len(past)` entries of the history, oldest first. Weights
     of right-hand sides are still to be scaled by `h^order`, those of states are not.
+    `newest` weighs the state y that the step starts from.
     """
 
     initial: float
     past: NDArray[np.float64]
     slope: float = 0.0
+    newest: float = 0.0
 
 
 class SteppingScheme(Solver):

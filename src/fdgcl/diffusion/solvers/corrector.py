@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from fdgcl.diffusion.solvers.base import SteppingScheme, Weights
-from fdgcl.diffusion.solvers.predictor import Predictor
+from fdgcl.diffusion.solvers.predictor import rectangle_rule
 from fdgcl.diffusion.solvers.special import eta_at_negative
 
 
@@ -31,7 +31,7 @@ class Corrector(SteppingScheme):
 
     def predict(self, k: int, order: float, memory: int) -> Weights:
         """See the base class."""
-        return Predictor().predict(k, order, memory)
+        return rectangle_rule(min(k + 1, memory), order)
 
     def correct(self, k: int, order: float, memory: int) -> Weights:
         """See the base class."""

@@ -5,8 +5,16 @@ from __future__ import annotations
 import math
 from typing import final
 
+import numpy as np
+
 from fdgcl.diffusion.solvers.base import SteppingScheme, Weights
 from fdgcl.diffusion.solvers.special import eta_at_negative, power_differences
+
+
+def rectangle_rule(count: int, order: float) -> Weights:
+    """The weights of the newest right-hand sides in the integral form."""
+    past = power_differences(count, order)[::-1] / math.gamma(1 + order)
+    return Weights(initial=1.0, past=past)
 
 
 @final
@@ -25,9 +33,10 @@ class Predictor(SteppingScheme):
 
     def predict(self, k: int, order: float, memory: int) -> Weights:
         """See the base class."""
-        count = min(k + 1, memory)
-        past = power_differences(count, order)[::-1] / math.gamma(1 + order)
-        return Weights(initial=1.0, past=past)
+        if order == 1:
+            # All past weights are equal: one step of Euler, which needs no history.
+            return Weights(initial=0.0, past=np.empty(0), slope=1.0, newest=1.0)
+        return rectangle_rule(min(k + 1, memory), order)
 
     def convergence_order(self, order: float) -> float:  # noqa: ARG002
         """See the base class."""

@@ -1,0 +1,52 @@
+"""Nodes or graphs: what one row of the embedding stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fdgcl._checks import InputError, choose
+from fdgcl.graphs import Graph, GraphDataset
+from fdgcl.views.readout import pool
+
+Level = Literal["node", "graph"]
+LEVELS = ("node", "graph")
+
+
+def choose_level(data: Any, level: str | None) -> Level:
+    """The level asked for, or that of the data: graphs for a dataset of graphs."""
+    if level is None:
+        return "graph" if isinstance(data, GraphDataset) else "node"
+    choose("level", level, dict.fromkeys(LEVELS))
+    if level == "node":
+        return "node"
+    if not isinstance(data, GraphDataset):
+        message = (
+            "level 'graph' needs a GraphDataset, many graphs in one, got "
+            f"{type(data).__name__}"
+        )
+        raise InputError(message)
+    return "graph"
+
+
+def as_graph(data: Graph | GraphDataset) -> Graph:
+    """The graph to diffuse on: all graphs of a dataset as one."""
+    return data.graph if isinstance(data, GraphDataset) else data
+
+
+def rows_of(
+    embedding: NDArray[np.float32],
+    data: Graph | GraphDataset,
+    level: Level,
+    readouts: Sequence[str],
+) -> NDArray[np.float32]:
+    """The embedding's rows at a level, from those of all nodes."""
+    if level == "node":
+        return embedding
+    assert isinstance(data, GraphDataset)
+    pooled = pool(torch.from_numpy(embedding), torch.from_numpy(data.ptr), readouts)
+    return np.asarray(pooled.numpy())

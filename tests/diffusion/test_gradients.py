@@ -1,0 +1,175 @@
+"""What the ways to a gradient keep, measured, and what they refuse."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import pytest
+import torch
+
+from fdgcl.diffusion import GRADIENTS, Schedule
+from fdgcl.diffusion.stepping import diffuse_stepped
+from fdgcl.graphs.operators import build_operator
+
+from .cases import STEPPING, noise, random_symmetric
+from .contract import Case
+from .memory import LiveTensors
+
+NODES, DIM = 40, 4
+STEPS = (16, 64, 256)
+GREAD = Case("gread", {"reaction": "fisher"})
+
+
+@cache
+def operator():
+    return build_operator(random_symmetric(NODES))
+
+
+@cache
+def states_kept(way, order, steps, solver="predictor", memory=None, case=GREAD):
+    """The most states alive at once, forward and backward together."""
+    dynamics, x = case.build(dim=DIM), noise(NODES, DIM).requires_grad_()
+    schedule = Schedule(steps * 0.01, 0.01, solver, memory=memory)
+    # What is made once (tensors of the operator) does not count.
+    diffuse_stepped(dynamics, operator(), x, order, Schedule(0.01, 0.01)).sum()
+    with LiveTensors(NODES * DIM) as live:
+        diffuse_stepped(dynamics, operator(), x, order, schedule, way).sum().backward()
+    return live.most
+
+
+def growth(way, order, *others, steps=STEPS):
+    """States that each further step keeps."""
+    fewer, more = (states_kept(way, order, n, *others) for n in steps[-2:])
+    return (more - fewer) / (steps[-1] - steps[-2])
+
+
+def test_the_counter_counts():
+    with LiveTensors(10) as live:
+        first = torch.ones(10)
+        view = first[2:]
+        second = view * 2
+        del second
+        third = torch.ones(30)
+        del first
+        third += 1
+    assert live.most == pytest.approx(1 + 3)
+    assert view.sum() == 8
+    x = torch.ones(10, requires_grad=True)
+    with LiveTensors(10) as live:
+        y = x
+        for _ in range(5):
+            y = torch.sin(y)
+    # Autograd holds every argument of a sine but the first, which was there before.
+    assert live.most == pytest.approx(5)
+
+
+@pytest.mark.parametrize("solver", ["predictor", "gl"])
+def test_autograd_keeps_what_the_right_hand_side_computes_in_every_step(solver):
+    assert growth("autograd", 0.5, solver, steps=(16, 64)) >= 2
+    nonlinear = Case("grand-nonlinear", {"heads": 2, "width": 8})
+    assert growth("autograd", 0.5, solver, 4, nonlinear, steps=(16, 64)) > 8
+
+
+@pytest.mark.parametrize("solver", STEPPING)
+@pytest.mark.parametrize(("order", "memory"), [(1.0, 1), (0.5, None), (0.5, 4)])
+def test_the_adjoint_keeps_one_state_of_each_step(solver, order, memory):
+    each = 2 if solver == "corrector" else 1
+    # Counting takes time: the longest run for one solver, as they share the code.
+    ladder = STEPS if solver == "predictor" else STEPS[:2]
+    for steps in ladder:
+        assert states_kept("adjoint", order, steps, solver, memory) <= each * steps + 14
+    found = growth("adjoint", order, solver, memory, steps=ladder)
+    assert found == pytest.approx(each, abs=0.02)
+
+
+def test_the_adjoint_keeps_nothing_of_a_dear_right_hand_side():
+    """Only the constant is larger: what one evaluation holds while it runs."""
+    nonlinear = Case("grand-nonlinear", {"heads": 2, "width": 8})
+    found = growth("adjoint", 0.5, "predictor", 4, nonlinear, steps=(16, 64))
+    assert found == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize("solver", ["predictor", "gl"])
+def test_checkpoints_keep_a_root_of_the_steps_without_memory(solver):
+    for steps in STEPS:
+        assert states_kept("checkpoint", 1.0, steps, solver) <= 14 + 3 * steps**0.5
+    assert states_kept("checkpoint", 1.0, 256, solver) < 256 / 4
+
+
+@pytest.mark.parametrize(
+    ("solver", "memory"), [*((name, 4) for name in STEPPING), ("l1", 1), ("gl", 9)]
+)
+def test_checkpoints_keep_a_root_of_steps_times_window(solver, memory):
+    each = 4.5 if solver == "corrector" else 3
+    for steps in STEPS if solver in ("predictor", "l1") else STEPS[:2]:
+        found = states_kept("checkpoint", 0.5, steps, solver, memory)
+        assert found <= 14 + each * math.sqrt(steps * memory) + 2 * memory
+
+
+@pytest.mark.parametrize("solver", ["predictor", "gl"])
+def test_a_full_memory_leaves_checkpoints_nothing_to_save(solver):
+    with_checkpoints = states_kept("checkpoint", 0.5, 64, solver)
+    assert with_checkpoints <= states_kept("adjoint", 0.5, 64, solver) + 2
+
+
+@pytest.mark.parametrize("way", ["adjoint", "checkpoint"])
+@pytest.mark.parametrize("solver", STEPPING)
+@pytest.mark.parametrize(("order", "memory"), [(1.0, None), (0.5, None), (0.5, 5)])
+def test_many_steps_have_the_gradient_of_autograd(way, solver, order, memory):
+    schedule = Schedule(1, 0.05, solver, memory=memory)
+    found = []
+    for each in ("autograd", way):
+        dynamics = Case("cde").build(dim=DIM)
+        x = noise(NODES, DIM).requires_grad_()
+        value = diffuse_stepped(dynamics, operator(), x, order, schedule, each)
+        (value * noise(NODES, DIM, seed=1)).sum().backward()
+        found.append((value.detach(), x.grad, dynamics.matrix.grad))
+    for expected, other in zip(*found, strict=True):
+        scale = float(expected.abs().max())
+        assert torch.allclose(other, expected, rtol=1e-12, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize("way", ["adjoint", "checkpoint"])
+def test_the_states_are_gone_after_the_first_backward_pass(way):
+    x = noise(NODES, DIM).requires_grad_()
+    dynamics = GREAD.build(dim=DIM)
+    value = diffuse_stepped(dynamics, operator(), x, 0.5, Schedule(1, 0.5), way).sum()
+    value.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="states were freed by the first backward"):
+        value.backward()
+
+
+@pytest.mark.parametrize("way", ["adjoint", "checkpoint"])
+def test_second_derivatives_are_refused_rather_than_wrong(way):
+    x = noise(NODES, DIM).requires_grad_()
+    dynamics = GREAD.build(dim=DIM)
+    value = diffuse_stepped(dynamics, operator(), x, 0.5, Schedule(1, 0.5), way)
+    weights = noise(NODES, DIM, seed=1).requires_grad_()
+    (first,) = torch.autograd.grad((value * weights).sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="twice"):
+        first.sum().backward()
+
+
+@pytest.mark.parametrize("way", GRADIENTS)
+def test_no_history_is_kept_where_no_gradient_is_wanted(way):
+    x = noise(NODES, DIM)
+    schedule = Schedule(2.56, 0.01, "predictor", memory=4)
+    dynamics = GREAD.build(dim=DIM)
+    with torch.no_grad(), LiveTensors(NODES * DIM) as live:
+        diffuse_stepped(dynamics, operator(), x, 0.5, schedule, way)
+    assert live.most <= 4 + 10
+
+
+@pytest.mark.parametrize("way", ["adjoint", "checkpoint"])
+def test_gradients_of_parameters_alone(way):
+    """The features need none of their own."""
+    found = []
+    for each in ("autograd", way):
+        dynamics = Case("grand-nonlinear", {"width": 3}).build(dim=DIM)
+        x = noise(NODES, DIM)
+        value = diffuse_stepped(dynamics, operator(), x, 0.5, Schedule(2, 0.5), each)
+        value.square().sum().backward()
+        found.append([p.grad for p in dynamics.parameters()])
+    for expected, other in zip(*found, strict=True):
+        assert torch.allclose(other, expected, rtol=1e-11)
