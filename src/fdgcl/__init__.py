@@ -12,23 +12,29 @@ from fdgcl._version import __version__
 
 if TYPE_CHECKING:
     from fdgcl.evaluation import cluster as cluster
+    from fdgcl.evaluation import graph_svm as graph_svm
     from fdgcl.evaluation import knn as knn
     from fdgcl.evaluation import linear_probe as linear_probe
     from fdgcl.graphs import Graph as Graph
+    from fdgcl.graphs import GraphDataset as GraphDataset
     from fdgcl.graphs import Splits as Splits
     from fdgcl.graphs import block_model as block_model
     from fdgcl.graphs import load_dataset as load_dataset
+    from fdgcl.graphs import load_graphs as load_graphs
     from fdgcl.graphs import read_graph as read_graph
     from fdgcl.model import FDGCL as FDGCL
 
 _HOME = {
     "FDGCL": "fdgcl.model",
     "Graph": "fdgcl.graphs",
+    "GraphDataset": "fdgcl.graphs",
     "Splits": "fdgcl.graphs",
     "block_model": "fdgcl.graphs",
     "load_dataset": "fdgcl.graphs",
+    "load_graphs": "fdgcl.graphs",
     "read_graph": "fdgcl.graphs",
     "linear_probe": "fdgcl.evaluation",
+    "graph_svm": "fdgcl.evaluation",
     "knn": "fdgcl.evaluation",
     "cluster": "fdgcl.evaluation",
 }

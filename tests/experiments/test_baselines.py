@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from fdgcl import FDGCL, Graph, block_model
+from fdgcl import FDGCL, Graph, GraphDataset, block_model
 from fdgcl.experiments import baselines
 
 
@@ -29,3 +31,42 @@ def test_smoothed_is_two_products_by_hand(graph: Graph, scaling: str) -> None:
     a /= np.sqrt(np.outer(a.sum(1), a.sum(1)))
     found = baselines.smoothed(FDGCL(feature_scaling=scaling, self_loops=2.0), graph)
     np.testing.assert_allclose(found, a @ a @ graph.features, rtol=1e-4, atol=1e-6)
+
+
+def some_graphs(graph: Graph) -> GraphDataset:
+    others = [block_model(nodes, 2, seed=nodes) for nodes in (20, 35)]
+    return GraphDataset.from_graphs([graph, *others], [0, 1, 1])
+
+
+@pytest.mark.parametrize("thin", [False, True])
+@pytest.mark.parametrize("chunk", [1, 10**6])
+def test_pooled_rows_are_means_by_hand(
+    graph: Graph, thin: bool, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(baselines, "_CHUNK_ENTRIES", chunk)
+    dataset = some_graphs(graph)
+    if thin:
+        x = sparse.csr_array(dataset.graph.features)
+        dataset = replace(dataset, graph=dataset.graph.with_features(x))
+    alone = [dataset[at] for at in range(3)]
+    rows = [one.features.toarray() if thin else one.features for one in alone]
+    found = baselines.pooled_features(dataset, ("mean", "max"))
+    expected = [np.r_[part.mean(0), part.max(0)] for part in rows]
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    model = FDGCL()
+    smooth = [baselines.smoothed(model, one) for one in alone]
+    expected = [np.asarray(part.mean(0)).ravel() for part in smooth]
+    found = baselines.pooled_smoothed(model, dataset)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_the_untrained_encoder_gives_a_row_per_graph(graph: Graph) -> None:
+    dataset = some_graphs(graph)
+    model = FDGCL(dim=4, epochs=3, direction="symmetric")
+    found = baselines.untrained(model, dataset)
+    assert found.shape == (3, 4)
+    rows = baselines.untrained(model, dataset.graph)
+    expected = [rows[a:b].mean(0) for a, b in pairwise(dataset.ptr.tolist())]
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    made = replace(dataset, graph=dataset.graph.with_features(None))
+    assert baselines.pooled_features(made, model=model).shape[0] == 3

@@ -13,7 +13,8 @@ import pytest
 import fdgcl.graphs
 from fdgcl.graphs import Graph
 from fdgcl.graphs.compact import read_compact
-from fdgcl.graphs.datasets import edge_homophily, load_dataset
+from fdgcl.graphs.datasets import load_dataset
+from fdgcl.graphs.summaries import edge_homophily
 
 FOLDER = Path(fdgcl.graphs.__file__).parent / "bundled"
 TOOL = Path(__file__).parents[2] / "tools" / "build_bundled_cora.py"

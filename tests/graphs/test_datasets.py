@@ -21,12 +21,11 @@ from fdgcl.graphs.datasets import (
     data_root as find_root,
 )
 from fdgcl.graphs.datasets import (
-    edge_homophily,
     load_dataset,
     locate,
-    summarise,
     verify_folder,
 )
+from fdgcl.graphs.summaries import edge_homophily, summarise
 
 RANDOM = SplitRule("random 50/25/25, seed 0", 3, train=0.5, val=0.25)
 PAPER = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,8 @@ from fdgcl.cli.console import console, emit, say
 from fdgcl.cli.options import (
     Debug,
     Features,
+    GraphColumn,
+    GraphIds,
     Header,
     IdColumn,
     Json,
@@ -23,14 +25,21 @@ from fdgcl.cli.options import (
     WeightColumn,
 )
 from fdgcl.cli.progress import bars
-from fdgcl.cli.source import Reading, Source, find_source, read, refuse_files
+from fdgcl.cli.source import (
+    Reading,
+    Source,
+    find_source,
+    has_many,
+    read_data,
+    refuse_files,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from fdgcl.cli.source import Data
     from fdgcl.graphs.catalogue import Dataset
     from fdgcl.graphs.datasets import Place
-    from fdgcl.graphs.graph import Graph
 
 Root = Annotated[
     Path | None,
@@ -108,9 +117,10 @@ def info(
         data_root,
         dataset_info,
         load_dataset,
+        load_graphs,
         locate,
-        summarise,
     )
+    from fdgcl.graphs.summaries import summarise, summarise_graphs
 
     entry = dataset_info(name)
     folder = data_root(root)
@@ -118,7 +128,10 @@ def info(
     facts = _facts(entry, place)
     # Raw files need another library and take a while, so they are only located.
     if place is not None and place.kind != "raw":
-        facts["measured"] = summarise(load_dataset(entry.name, folder))
+        if entry.graphs > 1:
+            facts["measured"] = summarise_graphs(load_graphs(entry.name, folder))
+        else:
+            facts["measured"] = summarise(load_dataset(entry.name, folder))
     if as_json:
         emit(facts)
         return
@@ -176,11 +189,13 @@ def convert(
     ],
     features: Features = None,
     labels: Labels = None,
+    graph_ids: GraphIds = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
     weight_column: WeightColumn = None,
     id_column: IdColumn = None,
     label_column: LabelColumn = None,
+    graph_column: GraphColumn = None,
     header: Header = None,
     root: Root = None,
     download: Annotated[
@@ -190,9 +205,6 @@ def convert(
     debug: Debug = False,  # noqa: ARG001
 ) -> None:
     """Write a graph in the compact format: your own files, or a known dataset."""
-    from fdgcl.graphs.compact import write_compact
-    from fdgcl.graphs.datasets import summarise
-
     if output.suffix != ".npz":
         message = f"--output must end in .npz, got {output}"
         raise InputError(message)
@@ -206,17 +218,32 @@ def convert(
         label_column=label_column,
         header=header,
         data_root=root,
+        graph_ids=graph_ids,
+        graph_column=graph_column,
     )
     with bars(shown=not as_json) as progress, progress.waiting("read"):
-        graph = _read(find_source(source), reading, download=download)
-    write_compact(output, graph)
+        data, columns = _read(find_source(source), reading, download=download)
+    facts = _write(output, data, columns)
     if as_json:
-        emit({"output": str(output), "source": graph.source, **summarise(graph)})
+        emit({"output": str(output), "source": data.source, **facts})
         return
-    say(f"wrote {output}: {graph}")
+    say(f"wrote {output}: {data}")
 
 
-def _read(source: Source, reading: Reading, *, download: bool) -> Graph:
+def _write(output: Path, data: Data, columns: Any) -> dict[str, Any]:
+    from fdgcl.graphs import Graph, write_compact, write_compact_graphs
+    from fdgcl.graphs.summaries import summarise, summarise_graphs
+
+    if isinstance(data, Graph):
+        write_compact(output, data)
+        return summarise(data)
+    write_compact_graphs(output, data, node_attr=columns)
+    return summarise_graphs(data)
+
+
+def _read(source: Source, reading: Reading, *, download: bool) -> tuple[Data, Any]:
+    """Return the graph or graphs, and node attributes, which are kept apart."""
+    from fdgcl.graphs.compact_graphs import read_attributes
     from fdgcl.graphs.datasets import BUNDLED, load_dataset
 
     if reading.made:
@@ -224,8 +251,11 @@ def _read(source: Source, reading: Reading, *, download: bool) -> Graph:
         raise InputError(message)
     if source.path is not None:
         reading.check()
-        return read(source, reading)
+        data = read_data(source, reading)
+        return data, read_attributes(source.path)
     refuse_files(source, reading)
+    if has_many(source, reading):
+        return _named_graphs(source.name, reading.data_root, download=download)
     graph = load_dataset(source.name, reading.data_root, download=download)
     if graph.source == BUNDLED and source.name == "cora":
         message = (
@@ -233,7 +263,21 @@ def _read(source: Source, reading: Reading, *, download: bool) -> Graph:
             "the bundled copy by its own name, cora-bundled"
         )
         raise InputError(message)
-    return graph
+    return graph, None
+
+
+def _named_graphs(name: str, root: Path | None, *, download: bool) -> tuple[Data, Any]:
+    from fdgcl.graphs import load_graphs
+    from fdgcl.graphs.datasets import dataset_info
+
+    entry = dataset_info(name)
+    attributes = entry.attributes > 0
+    graphs = load_graphs(name, root, attributes=attributes, download=download)
+    if not attributes:
+        return graphs, None
+    x: Any = graphs.graph.features
+    labels, columns = x[:, : entry.sizes.features], x[:, entry.sizes.features :]
+    return replace(graphs, graph=graphs.graph.with_features(labels)), columns.toarray()
 
 
 def _size_table(*first: str) -> Table:
@@ -251,6 +295,7 @@ def _facts(entry: Dataset, place: Place | None) -> dict[str, Any]:
     return {
         "name": entry.name,
         **asdict(entry.sizes),
+        "graphs": entry.graphs,
         "kind": entry.kind,
         "undirected": entry.undirected,
         "splits": entry.split.name,

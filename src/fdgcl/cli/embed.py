@@ -11,6 +11,7 @@ import typer
 from fdgcl._checks import check_count
 from fdgcl.cli import options
 from fdgcl.cli.job import Job
+from fdgcl.cli.level import find_level, refuse_scores_of_nodes
 from fdgcl.cli.options import GIVEN, RUN, option
 from fdgcl.cli.runs import check_output, check_run
 from fdgcl.cli.settings import given_settings, with_settings
@@ -25,14 +26,17 @@ def embed(
     graph: options.GraphName,
     features: options.Features = None,
     labels: options.Labels = None,
+    graph_ids: options.GraphIds = None,
     source_column: options.SourceColumn = None,
     target_column: options.TargetColumn = None,
     weight_column: options.WeightColumn = None,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
+    graph_column: options.GraphColumn = None,
     header: options.Header = None,
     data_root: options.DataRoot = None,
     output: options.Output = None,
+    level: options.Level = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
@@ -91,8 +95,8 @@ def embed(
         bool,
         option(
             "--evaluate",
-            text="Score the embedding by a linear probe, beside training-free ones; "
-            "needs labels.",
+            text="Score the embedding beside training-free ones, by a linear probe or, "
+            "of graphs, an SVM on folds; needs labels.",
             panel=RUN,
         ),
     ] = False,
@@ -109,7 +113,12 @@ def embed(
 ) -> None:
     """Turn a graph into embeddings: one vector per node, without labels.
 
+    Of many graphs, one vector per graph: a dataset such as proteins, a compact file of
+    many graphs, or an edge list with --graph-ids.
+
     fdgcl embed edges.csv --features x.parquet -o z.parquet
+
+    fdgcl embed proteins -o z.parquet
     """
     talk = Talk(quiet=quiet, json=json)
     source = find_source(graph)
@@ -123,11 +132,15 @@ def embed(
         label_column=label_column,
         header=header,
         data_root=data_root,
+        graph_ids=graph_ids,
+        graph_column=graph_column,
     )
     reading.check()
     refuse_files(source, reading)
+    chosen = find_level(source, reading, level)
     if evaluate:
         need_labels(source, reading)
+        refuse_scores_of_nodes(source, reading, chosen)
     check_count("--seeds", seeds)
     if not dry_run:
         check_run(run, resume=resume)
@@ -135,7 +148,7 @@ def embed(
             check_output(output)
     start = Start(preset, variant, settings_file)
     model = build_model(source, start, given_settings(settings), reading, talk)
-    job = Job(source, reading, model, talk, seeds=seeds, scored=evaluate)
+    job = Job(source, reading, model, talk, seeds=seeds, scored=evaluate, level=chosen)
     if dry_run:
         job.plan()
     else:

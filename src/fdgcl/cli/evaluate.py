@@ -11,6 +11,8 @@ import typer
 
 from fdgcl._checks import InputError, choose
 from fdgcl.cli import options
+from fdgcl.cli.evaluate_graphs import show_graphs
+from fdgcl.cli.level import Level
 from fdgcl.cli.options import DATA, option
 from fdgcl.cli.progress import bars
 from fdgcl.cli.source import Reading
@@ -42,6 +44,17 @@ def evaluate(
         ),
     ] = None,
     labels: options.Labels = None,
+    level: Annotated[
+        str | None,
+        option(
+            "--level",
+            panel=DATA,
+            metavar="node|graph",
+            text="With --labels: whether they are labels of nodes, scored by a linear "
+            "probe, or of graphs, scored by an SVM on folds.",
+            show_default="node; with --dataset, what the dataset has",
+        ),
+    ] = None,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
     splits: Annotated[
@@ -71,11 +84,14 @@ def evaluate(
     """Score an embedding: linear probe, nearest neighbours, k-means.
 
     Ids in the embedding are matched to those of the labels. Every choice is made on
-    validation nodes; test nodes are scored once.
+    validation nodes; test nodes are scored once. Graphs are scored by support vector
+    machines on ten folds, every choice made inside the fold.
 
     fdgcl evaluate z.parquet --dataset cora
 
     fdgcl evaluate z.parquet --labels y.csv
+
+    fdgcl evaluate z.parquet --dataset proteins
     """
     talk = Talk(json=json)
     if (dataset is None) == (labels is None):
@@ -83,6 +99,8 @@ def evaluate(
         raise InputError(message)
     if splits is not None:
         choose("kind of splits", splits, dict.fromkeys(("dataset", "random")))
+    if level is not None:
+        choose("level", level, dict.fromkeys(("node", "graph")))
     Reading(labels=labels).check()
 
     from fdgcl.embeddings import read_embeddings
@@ -94,7 +112,14 @@ def evaluate(
                 truth = from_dataset(dataset, data_root, ids, embedding)
             else:
                 assert labels is not None
-                truth = from_file(labels, id_column, label_column, ids, embedding)
+                wanted: Level = "graph" if level == "graph" else "node"
+                truth = from_file(
+                    labels, id_column, label_column, ids, embedding, wanted
+                )
+        _check_level(truth, level, splits)
+        if truth.level == "graph":
+            show_graphs(z[truth.rows], truth, embedding, seed, talk, progress)
+            return
         if splits == "random" or truth.splits is None:
             if splits == "dataset":
                 message = f"{truth.name} has no splits of its own: use --splits random"
@@ -103,6 +128,18 @@ def evaluate(
         scores = _score(z[truth.rows], truth, seed, progress)
     talk.show(_table(scores, truth, len(ids)))
     talk.emit(_summary(scores, truth, embedding))
+
+
+def _check_level(truth: Truth, level: str | None, splits: str | None) -> None:
+    if level is not None and level != truth.level:
+        message = f"--level {level} does not fit: {truth.name} has {truth.level}s"
+        raise InputError(message)
+    if truth.level == "graph" and splits is not None:
+        message = (
+            f"--splits {splits} goes with nodes; graphs are scored on folds, dealt by "
+            "seed"
+        )
+        raise InputError(message)
 
 
 @dataclass(frozen=True)

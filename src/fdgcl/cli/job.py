@@ -15,10 +15,20 @@ import typer
 from fdgcl._checks import InputError
 from fdgcl.cli.console import fail
 from fdgcl.cli.failures import INTERRUPTED
+from fdgcl.cli.level import Level, row_ids
 from fdgcl.cli.record import write_record
 from fdgcl.cli.runs import EMBEDDING, run_folder
-from fdgcl.cli.scores import Row, baselines, score, score_table, with_splits
-from fdgcl.cli.source import Reading, Source, read, summary
+from fdgcl.cli.scores import (
+    Row,
+    baselines,
+    graph_baselines,
+    need_graph_labels,
+    score,
+    score_graphs,
+    score_table,
+    with_splits,
+)
+from fdgcl.cli.source import Reading, Source, has_many, read_data, summary
 from fdgcl.cli.talk import Talk
 
 if TYPE_CHECKING:
@@ -26,7 +36,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fdgcl.cli.progress import Bars
-    from fdgcl.graphs import Graph
+    from fdgcl.cli.source import Data
     from fdgcl.model import FDGCL
 
 
@@ -42,6 +52,7 @@ class Job:
         seeds: How often to train, with the model's seed and those after it.
         scored: Whether to score the embedding at the end.
         following: The command to suggest next; None for one that fits.
+        level: What one row of the embedding stands for.
     """
 
     source: Source
@@ -51,6 +62,7 @@ class Job:
     seeds: int = 1
     scored: bool = False
     following: str | None = None
+    level: Level = "node"
 
     def plan(self) -> None:
         """Tell what `run` would do; write nothing."""
@@ -58,14 +70,15 @@ class Job:
             graph = self._read(bars)
         plan = self.model.plan(graph)
         self.talk.notice(*self.model.notices_)
-        for sentence in (*plan.describe(), *self.model.stability_.describe()):
+        for sentence in (*plan.describe(), *self.model.stability_notes_):
             self.talk.say(sentence)
+        stability = self.model.stability_
         self.talk.say("dry run: nothing was trained, nothing written")
         self.talk.emit(
             {
                 "graph": _about(graph),
                 "plan": plan.to_dict(),
-                "stability": self.model.stability_.to_dict(),
+                "stability": stability.to_dict() if stability else None,
                 "settings": self.model.get_params(),
                 "notices": self.talk.notices,
             }
@@ -91,7 +104,7 @@ class Job:
                     fail(_how_to_resume(path, command))
                     raise typer.Exit(INTERRUPTED) from None
                 target = output or path / EMBEDDING
-                _write(target, graph, runs[0].embedding, path)
+                _write(target, row_ids(graph, self.level), runs[0].embedding, path)
                 rows = self._score(graph, runs, bars)
                 write_record(
                     path,
@@ -103,20 +116,26 @@ class Job:
                     notices=self.talk.notices,
                     scores=[row.to_dict() for row in rows],
                     scored=_caption(graph, len(runs)) if rows else "",
+                    level=self.level,
                 )
         self._tell(graph, runs, rows, target, path)
 
-    def _read(self, bars: Bars) -> Graph:
+    def _read(self, bars: Bars) -> Data:
+        from fdgcl.graphs import Graph
+
         with bars.waiting("read"):
-            graph = read(self.source, self.reading)
-        self.talk.notice(summary(graph))
-        if self.scored:
-            graph, notice = with_splits(graph)
+            data = read_data(self.source, self.reading)
+        self.talk.notice(summary(data))
+        if self.scored and isinstance(data, Graph):
+            data, notice = with_splits(data)
             self.talk.notice(*[notice] if notice else [])
-        return graph
+        elif self.scored:
+            assert not isinstance(data, Graph)
+            need_graph_labels(data)
+        return data
 
     def _train(
-        self, graph: Graph, folder: Path, bars: Bars, *, resume: bool
+        self, graph: Data, folder: Path, bars: Bars, *, resume: bool
     ) -> list[Trained]:
         runs = []
         for number in range(self.seeds):
@@ -128,6 +147,7 @@ class Job:
             start = time.perf_counter()
             embedding = model.fit_transform(
                 graph,
+                level=self.level,
                 run=place,
                 resume=resume and place.is_dir(),
                 progress=partial(self._progress, model, bars),
@@ -144,40 +164,46 @@ class Job:
         self.talk.notice(*model.notices_)
         bars(stage, done, total)
 
-    def _score(self, graph: Graph, runs: Sequence[Trained], bars: Bars) -> list[Row]:
+    def _score(self, graph: Data, runs: Sequence[Trained], bars: Bars) -> list[Row]:
+        from fdgcl.graphs import Graph
+
         if not self.scored:
             return []
         models = [run.model for run in runs]
         embeddings = (run.embedding for run in runs)
+        if not isinstance(graph, Graph):
+            row = score_graphs("trained embedding", embeddings, graph, bars)
+            return [row, *graph_baselines(models, graph, bars)]
         device = models[0].check().torch_device
         trained = score("trained embedding", embeddings, graph, bars, device)
         return [trained, *baselines(models, graph, bars)]
 
     def _tell(
         self,
-        graph: Graph,
+        graph: Data,
         runs: Sequence[Trained],
         rows: Sequence[Row],
         target: Path,
         folder: Path,
     ) -> None:
-        nodes, dim = runs[0].embedding.shape
+        count, dim = runs[0].embedding.shape
         facts = runs[0].facts()
         following = self.following or _next_command(
             self.source, self.reading, target, folder, rows
         )
-        self.talk.say(f"embedding  {target}  ({nodes:,} nodes x {dim})")
+        self.talk.say(f"embedding  {target}  ({count:,} {self.level}s x {dim})")
         self.talk.say(f"run        {folder}")
         self.talk.say(f"training   {describe(facts)}")
         if rows:
-            self.talk.show(score_table(rows, _caption(graph, len(runs))))
+            judge = "linear probe" if self.level == "node" else "SVM"
+            self.talk.show(score_table(rows, _caption(graph, len(runs)), judge))
         self.talk.say(f"look       fdgcl report {shlex.quote(str(folder))}")
         self.talk.say(f"next       {following}")
         self.talk.emit(
             {
                 "embedding": str(target),
                 "run": str(folder),
-                "nodes": nodes,
+                f"{self.level}s": count,
                 "dim": dim,
                 **facts,
                 "graph": _about(graph),
@@ -221,17 +247,20 @@ def describe(facts: Mapping[str, Any]) -> str:
     return text
 
 
-def _write(target: Path, graph: Graph, embedding: Any, folder: Path) -> None:
+def _write(target: Path, ids: Any, embedding: Any, folder: Path) -> None:
     from fdgcl.embeddings import write_embeddings
 
     try:
-        write_embeddings(target, graph.ids, embedding)
+        write_embeddings(target, ids, embedding)
     except InputError as error:
         message = f"{error}; the trained model is kept in {folder}"
         raise InputError(message) from None
 
 
-def _about(graph: Graph) -> dict[str, Any]:
+def _about(data: Data) -> dict[str, Any]:
+    from fdgcl.graphs import Graph
+
+    graph = data if isinstance(data, Graph) else data.graph
     return {
         "name": graph.name,
         "source": graph.source,
@@ -239,10 +268,19 @@ def _about(graph: Graph) -> dict[str, Any]:
         "edges": graph.num_edges,
         "features": graph.num_features,
         "splits": graph.splits.name if graph.splits is not None else None,
+        **({} if isinstance(data, Graph) else {"graphs": len(data)}),
     }
 
 
-def _caption(graph: Graph, seeds: int) -> str:
+def _caption(graph: Data, seeds: int) -> str:
+    from fdgcl.graphs import Graph
+
+    if not isinstance(graph, Graph):
+        return (
+            f"accuracy in %, mean ± standard deviation over {seeds} "
+            f"training{'s'[: seeds > 1]} and 5 dealings of 10 folds; a support vector "
+            "machine, every choice made inside the fold"
+        )
     assert graph.splits is not None
     count = len(graph.splits)
     return (
@@ -259,11 +297,14 @@ def _next_command(
         return shlex.join(["fdgcl", "evaluate", str(target), "--dataset", source.name])
     if not rows and reading.labels is not None:
         words = ["fdgcl", "evaluate", str(target), "--labels", str(reading.labels)]
+        words += ["--level", "graph"] if reading.graph_ids is not None else []
         return shlex.join(words)
-    features = "" if reading.made else " --features NEW_FEATURES"
-    return (
-        f"fdgcl transform {shlex.quote(str(folder))} NEW_EDGES{features} -o z2.parquet"
-    )
+    options = "" if reading.made else " --features NEW_FEATURES"
+    options += "" if reading.graph_ids is None else " --graph-ids NEW_GRAPH_IDS"
+    new = f"NEW_EDGES{options}"
+    if reading.graph_ids is None and has_many(source, reading):
+        new = "NEW_GRAPHS.npz"
+    return f"fdgcl transform {shlex.quote(str(folder))} {new} -o z2.parquet"
 
 
 def _how_to_resume(folder: Path, command: str) -> str:

@@ -85,7 +85,37 @@ Labels = Annotated[
         "--labels",
         kind=Path,
         panel=DATA,
-        text="A file with an id and a label per node.",
+        text="A file with an id and a label per node (per graph, where there are "
+        "many).",
+    ),
+]
+GraphIds = Annotated[
+    Path | None,
+    option(
+        "--graph-ids",
+        kind=Path,
+        panel=DATA,
+        text="For many graphs in one edge list: a file with a node id and a graph id "
+        "per node. Labels are then those of graphs.",
+    ),
+]
+GraphColumn = Annotated[
+    str | None,
+    option(
+        "--graph-column",
+        panel=DATA,
+        metavar="COLUMN",
+        text="Graph id in the file of --graph-ids.",
+    ),
+]
+Level = Annotated[
+    str | None,
+    option(
+        "--level",
+        panel=OUTPUT,
+        metavar="node|graph",
+        text="What one vector stands for.",
+        show_default="graph where there are many graphs, else node",
     ),
 ]
 SourceColumn = Annotated[

@@ -34,6 +34,7 @@ class Record:
         scores: Names, means and spreads, if the embedding was scored.
         scored: Whose labels, which splits.
         versions: Of Python and packages.
+        level: What one row of the embedding stands for, `node` or `graph`.
     """
 
     command: str
@@ -45,6 +46,7 @@ class Record:
     scores: tuple[Mapping[str, Any], ...]
     scored: str
     versions: Mapping[str, str]
+    level: str = "node"
 
 
 def write_record(
@@ -58,6 +60,7 @@ def write_record(
     notices: Sequence[str],
     scores: Sequence[Mapping[str, Any]] = (),
     scored: str = "",
+    level: str = "node",
 ) -> None:
     """Write the record of a job to its run folder; paths are made absolute."""
     files = {
@@ -66,6 +69,7 @@ def write_record(
             ("labels", reading.labels),
             ("data_root", reading.data_root),
             ("features", reading.feature_file),
+            ("graph_ids", reading.graph_ids),
         )
     }
     if reading.made is not None:
@@ -81,6 +85,7 @@ def write_record(
         "notices": list(notices),
         "scores": list(scores),
         "scored": scored,
+        "level": level,
         "versions": {
             "fdgcl": __version__,
             "python": platform.python_version(),
@@ -114,6 +119,7 @@ def read_record(folder: Path) -> Record | None:
             scores=tuple(dict(one) for one in value["scores"]),
             scored=str(value["scored"]),
             versions={str(k): str(v) for k, v in value["versions"].items()},
+            level=str(value.get("level", "node")),  # older runs are of nodes
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         message = f"{file} was not written by fdgcl, or is damaged"
@@ -122,8 +128,8 @@ def read_record(folder: Path) -> Record | None:
 
 def _reading(value: Mapping[str, Any]) -> Reading:
     reading = Reading(**value)
-    return replace(
-        reading,
-        labels=None if reading.labels is None else Path(reading.labels),
-        data_root=None if reading.data_root is None else Path(reading.data_root),
-    )
+    files: dict[str, Any] = {
+        name: None if value.get(name) is None else Path(value[name])
+        for name in ("labels", "data_root", "graph_ids")
+    }
+    return replace(reading, **files)

@@ -222,7 +222,7 @@ def _spectrum(prepared: Preparation | None, config: Config) -> Spectrum:
 
     if prepared is None:
         return Spectrum(
-            any_graph(config.settings.rate),
+            any_graph(),
             None,
             "The graph is not at hand: drawn over [0, 2], where every graph's "
             "frequencies lie.",
@@ -240,9 +240,11 @@ def _spectrum(prepared: Preparation | None, config: Config) -> Spectrum:
             "this interval, and the gain is drawn along its diameter. In grey the "
             "eigenvalues of the graph with its edges used both ways"
         )
+    if not config.settings.is_fixed_linear:
+        return Spectrum(prepared.operator, None, "")
     density = spectral_density(operator)
     how = "all computed" if density.exact else "their density estimated"
-    return Spectrum(prepared.dynamics, density, f"{note}, {how}.")
+    return Spectrum(prepared.operator, density, f"{note}, {how}.")
 
 
 def _views(folder: Path, graph: Graph, talk: Talk) -> Any:

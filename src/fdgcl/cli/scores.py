@@ -15,14 +15,17 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from fdgcl.cli.progress import Bars
-    from fdgcl.evaluation.results import SplitScores
-    from fdgcl.graphs import Graph
+    from fdgcl.evaluation.results import FoldScores, SplitScores
+    from fdgcl.graphs import Graph, GraphDataset
     from fdgcl.model import FDGCL
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: accuracies of one method over seeds and splits."""
+    """A line of the table: accuracies of one method over seeds and splits.
+
+    Of graphs, each is the mean over the folds of one dealing.
+    """
 
     name: str
     test: tuple[float, ...]
@@ -36,6 +39,16 @@ class Row:
             name,
             tuple(value for result in found for value in result.test),
             tuple(value for result in found for value in result.val),
+        )
+
+    @classmethod
+    def over_folds(cls, name: str, results: Iterable[FoldScores]) -> Row:
+        """Collect the results of one method on graphs, one per training."""
+        found = list(results)
+        return cls(
+            name,
+            tuple(fmean(row) for result in found for row in result.test),
+            tuple(fmean(row) for result in found for row in result.val),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,12 +88,27 @@ def with_splits(graph: Graph) -> tuple[Graph, str | None]:
     return replace(graph, splits=splits), notice
 
 
-def score_table(rows: Sequence[Row], caption: str) -> Table:
+def need_graph_labels(dataset: GraphDataset) -> None:
+    """Refuse to score graphs without labels, or with too few, before training."""
+    from fdgcl.evaluation.folds import check_classes
+
+    if dataset.y is None:
+        message = (
+            f"--evaluate needs labels of graphs, and {dataset.name} ({dataset.source}) "
+            "has none: name a file with them by --labels"
+        )
+        raise InputError(message)
+    check_classes(dataset.y[dataset.y >= 0])
+
+
+def score_table(
+    rows: Sequence[Row], caption: str, judge: str = "linear probe"
+) -> Table:
     """Return the rows as a table: accuracies in percent, the best test score bold."""
     from rich.table import Table
 
     table = Table(caption=caption, caption_justify="left", caption_style="dim")
-    table.add_column("linear probe on")
+    table.add_column(f"{judge} on")
     table.add_column("test accuracy", justify="right")
     table.add_column("validation", justify="right")
     best = max(fmean(row.test) for row in rows)
@@ -122,3 +150,37 @@ def baselines(models: Sequence[FDGCL], graph: Graph, bars: Bars) -> list[Row]:
     }
     device = models[0].check().torch_device
     return [score(name, found, graph, bars, device) for name, found in rows.items()]
+
+
+def score_graphs(
+    name: str, embeddings: Iterable[Any], dataset: GraphDataset, bars: Bars
+) -> Row:
+    """Score the embeddings of graphs by one method, one per training."""
+    from fdgcl.evaluation import graph_svm
+
+    bars.part(name)
+    results = [
+        graph_svm(embedding, dataset.y, progress=partial(bars, "folds"))
+        for embedding in embeddings
+    ]
+    return Row.over_folds(name, results)
+
+
+def graph_baselines(
+    models: Sequence[FDGCL], dataset: GraphDataset, bars: Bars
+) -> list[Row]:
+    """Return the rows of graphs that need no training: untrained, A^2 X, and X."""
+    from fdgcl.experiments.baselines import (
+        pooled_features,
+        pooled_smoothed,
+        untrained,
+    )
+
+    model = models[0]
+    how = " and ".join(model.readout)
+    rows: dict[str, Iterable[Any]] = {
+        "the untrained encoder": (untrained(one, dataset) for one in models),
+        f"A²X, {how} over nodes": [pooled_smoothed(model, dataset)],
+        f"X, {how} over nodes": [pooled_features(dataset, model.readout, model=model)],
+    }
+    return [score_graphs(name, found, dataset, bars) for name, found in rows.items()]

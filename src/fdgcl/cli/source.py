@@ -1,15 +1,17 @@
-"""From what the user typed to a graph: a file, or a dataset by name."""
+"""From what the user typed to a graph, or many: a file, or a dataset by name."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from fdgcl._checks import InputError, nearest
 
 if TYPE_CHECKING:
-    from fdgcl.graphs import Graph
+    from fdgcl.graphs import Graph, GraphDataset
+
+    Data: TypeAlias = Graph | GraphDataset
 
 MADE = ("degree", "spectral", "random")  # features made from the edges alone
 _ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".edges", ".edgelist", ".parquet", ".npz")
@@ -36,6 +38,8 @@ class Reading:
     label_column: str | None = None
     header: bool | None = None
     data_root: Path | None = None
+    graph_ids: Path | None = None
+    graph_column: str | None = None
 
     @property
     def made(self) -> str | None:
@@ -52,6 +56,7 @@ class Reading:
         for option, file in (
             ("--features", self.feature_file),
             ("--labels", self.labels),
+            ("--graph-ids", self.graph_ids),
         ):
             if file is not None and not file.is_file():
                 what = "is a folder, not a file" if file.is_dir() else "is not there"
@@ -59,6 +64,9 @@ class Reading:
                 if option == "--features":
                     message += f" (a file, or one of {', '.join(MADE)})"
                 raise InputError(message)
+        if self.graph_column is not None and self.graph_ids is None:
+            message = "--graph-column goes with --graph-ids, the file it is in"
+            raise InputError(message)
 
 
 def find_source(text: str) -> Source:
@@ -85,14 +93,42 @@ def find_source(text: str) -> Source:
     raise InputError(message)
 
 
+def has_many(source: Source, reading: Reading) -> bool:
+    """Whether there are many graphs, as far as can be told without reading them."""
+    from fdgcl.graphs.catalogue import CATALOGUE
+    from fdgcl.graphs.compact_graphs import holds_graphs
+
+    if source.path is None:
+        return CATALOGUE[source.name].graphs > 1
+    compact = source.path.suffix.lower() == ".npz" and holds_graphs(source.path)
+    return compact or reading.graph_ids is not None
+
+
 def read(source: Source, reading: Reading) -> Graph:
-    """Read the graph; features that are to be made are left out.
+    """Read a single graph; features that are to be made are left out.
 
     Raises:
-        InputError: The files do not make up a graph.
+        InputError: The files do not make up a graph, or there are many.
     """
+    if has_many(source, reading):
+        message = f"this needs one graph, but {source.name} is many"
+        raise InputError(message)
     graph = _read(source, reading)
     return graph.with_features(None) if reading.made else graph
+
+
+def read_data(source: Source, reading: Reading) -> Data:
+    """Read the graph, or the graphs; features that are to be made are left out.
+
+    Raises:
+        InputError: The files do not make up a graph, or graphs.
+    """
+    if not has_many(source, reading):
+        return read(source, reading)
+    dataset = _read_many(source, reading)
+    if not reading.made:
+        return dataset
+    return replace(dataset, graph=dataset.graph.with_features(None))
 
 
 def need_labels(source: Source, reading: Reading, what: str = "--evaluate") -> None:
@@ -106,16 +142,20 @@ def need_labels(source: Source, reading: Reading, what: str = "--evaluate") -> N
         raise InputError(message)
 
 
-def summary(graph: Graph) -> str:
+def summary(data: Data) -> str:
     """Return what was read, in one line."""
-    parts = [f"{graph.num_nodes:,} nodes", f"{graph.num_edges:,} edges"]
+    from fdgcl.graphs import GraphDataset
+
+    graph = data.graph if isinstance(data, GraphDataset) else data
+    parts = [f"{len(data):,} graphs"] if isinstance(data, GraphDataset) else []
+    parts += [f"{graph.num_nodes:,} nodes", f"{graph.num_edges:,} edges"]
     if graph.num_features:
         parts.append(f"{graph.num_features:,} features")
-    if graph.num_classes:
-        parts.append(f"{graph.num_classes} classes")
+    if data.num_classes:
+        parts.append(f"{data.num_classes} classes")
     if graph.is_weighted:
         parts.append("weighted")
-    return f"{graph.name}: {', '.join(parts)} (from {graph.source})"
+    return f"{data.name}: {', '.join(parts)} (from {data.source})"
 
 
 def refuse_files(source: Source, reading: Reading) -> None:
@@ -129,6 +169,7 @@ def refuse_files(source: Source, reading: Reading) -> None:
     for option, file in (
         ("--features", reading.feature_file),
         ("--labels", reading.labels),
+        ("--graph-ids", reading.graph_ids),
     ):
         if file is not None:
             message = (
@@ -151,6 +192,42 @@ def _read(source: Source, reading: Reading) -> Graph:
         target=reading.target_column,
         weight=reading.weight_column,
         id_column=reading.id_column,
+        label_column=reading.label_column,
+        header="auto" if reading.header is None else reading.header,
+        name=source.name,
+    )
+
+
+def _read_many(source: Source, reading: Reading) -> GraphDataset:
+    from fdgcl.graphs import load_graphs, read_graphs
+    from fdgcl.graphs.compact_graphs import holds_graphs
+
+    if source.path is None:
+        return load_graphs(source.name, reading.data_root)
+    if holds_graphs(source.path):
+        for option, file in (
+            ("--features", reading.feature_file),
+            ("--labels", reading.labels),
+            ("--graph-ids", reading.graph_ids),
+        ):
+            if file is not None:
+                message = (
+                    f"{option} {file} goes with an edge list, but {source.path} holds "
+                    "many graphs with their own"
+                )
+                raise InputError(message)
+        return load_graphs(source.path)
+    assert reading.graph_ids is not None
+    return read_graphs(
+        source.path,
+        reading.graph_ids,
+        reading.feature_file,
+        reading.labels,
+        source=reading.source_column,
+        target=reading.target_column,
+        weight=reading.weight_column,
+        id_column=reading.id_column,
+        graph_column=reading.graph_column,
         label_column=reading.label_column,
         header="auto" if reading.header is None else reading.header,
         name=source.name,

@@ -10,8 +10,9 @@ import typer
 
 from fdgcl._checks import InputError
 from fdgcl.cli import options
+from fdgcl.cli.level import find_level, row_ids
 from fdgcl.cli.runs import check_output
-from fdgcl.cli.source import Reading, find_source, read, refuse_files, summary
+from fdgcl.cli.source import Reading, find_source, read_data, refuse_files, summary
 from fdgcl.cli.talk import Talk
 
 
@@ -26,13 +27,16 @@ def transform(
     ],
     graph: options.GraphName,
     features: options.Features = None,
+    graph_ids: options.GraphIds = None,
     source_column: options.SourceColumn = None,
     target_column: options.TargetColumn = None,
     weight_column: options.WeightColumn = None,
     id_column: options.IdColumn = None,
+    graph_column: options.GraphColumn = None,
     header: options.Header = None,
     data_root: options.DataRoot = None,
     output: options.Output = None,
+    level: options.Level = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
@@ -53,9 +57,12 @@ def transform(
         id_column=id_column,
         header=header,
         data_root=data_root,
+        graph_ids=graph_ids,
+        graph_column=graph_column,
     )
     reading.check()
     refuse_files(source, reading)
+    chosen = find_level(source, reading, level)
     if not run.is_dir():
         message = f"RUN must be the run folder of an embedding; {run} is not a folder"
         raise InputError(message)
@@ -69,18 +76,18 @@ def transform(
     start = time.perf_counter()
     with talk.bars() as bars:
         with bars.waiting("read"):
-            data = read(source, reading)
+            data = read_data(source, reading)
         talk.notice(summary(data))
-        embedding = model.transform(data, progress=bars)
-    write_embeddings(target, data.ids, embedding)
+        embedding = model.transform(data, level=chosen, progress=bars)
+    write_embeddings(target, row_ids(data, chosen), embedding)
     seconds = time.perf_counter() - start
-    nodes, dim = embedding.shape
-    talk.say(f"embedding  {target}  ({nodes:,} nodes x {dim}, {seconds:.1f} s)")
+    count, dim = embedding.shape
+    talk.say(f"embedding  {target}  ({count:,} {chosen}s x {dim}, {seconds:.1f} s)")
     talk.emit(
         {
             "embedding": str(target),
             "run": str(run),
-            "nodes": nodes,
+            f"{chosen}s": count,
             "dim": dim,
             "seconds": round(seconds, 3),
             "notices": talk.notices,

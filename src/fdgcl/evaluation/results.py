@@ -72,6 +72,63 @@ class KNNResult(SplitScores):
     k: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class FoldScores:
+    """Scores of a support vector machine: one row per seed, one entry per fold.
+
+    Attributes:
+        test: Accuracies in [0, 1] on the fold held out.
+        val: Mean accuracy of what was chosen, in the cross-validation within the rest.
+        cost: The cost C chosen for each fold.
+        normalization: The normalisation chosen for each fold.
+        kernel: The kernel.
+        classes: Number of classes.
+    """
+
+    test: tuple[tuple[float, ...], ...]
+    val: tuple[tuple[float, ...], ...]
+    cost: tuple[tuple[float, ...], ...]
+    normalization: tuple[tuple[str, ...], ...]
+    kernel: str
+    classes: int
+
+    @property
+    def mean(self) -> float:
+        """Mean test accuracy over folds and seeds."""
+        return fmean(fmean(row) for row in self.test)
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over the seeds of the mean over the folds."""
+        return pstdev(fmean(row) for row in self.test)
+
+    @property
+    def val_mean(self) -> float:
+        """Mean validation accuracy over folds and seeds."""
+        return fmean(fmean(row) for row in self.val)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return fields and means, ready for JSON."""
+        tables = ("test", "val", "cost", "normalization")
+        return {
+            "test_mean": self.mean,
+            "test_std": self.std,
+            "val_mean": self.val_mean,
+            **{key: [list(row) for row in getattr(self, key)] for key in tables},
+            "kernel": self.kernel,
+            "classes": self.classes,
+        }
+
+    def __str__(self) -> str:
+        seeds, folds = len(self.test), len(self.test[0])
+        spread = f" ± {100 * self.std:.1f}" if seeds > 1 else ""
+        return (
+            f"test {100 * self.mean:.1f}{spread} %, "
+            f"validation {100 * self.val_mean:.1f} %, "
+            f"{seeds} seed{'s' if seeds > 1 else ''} of {folds} folds"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class ClusterResult:
     """Clusters, and their agreement with the labels in each repetition.

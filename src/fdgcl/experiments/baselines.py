@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from scipy import sparse
 
-from fdgcl.graphs import Graph
+from fdgcl.graphs import Graph, GraphDataset
 from fdgcl.model import FDGCL
 from fdgcl.preparation import Preparation, prepare
+from fdgcl.views.readout import pool
+
+_CHUNK_ENTRIES = 2**24
 
 
-def untrained(model: FDGCL, graph: Graph) -> NDArray[np.float32]:
-    """The embedding by the encoder's initial weights."""
+def untrained(model: FDGCL, graph: Graph | GraphDataset) -> NDArray[np.float32]:
+    """The embedding by the encoder's initial weights; of many graphs, one row each."""
     return type(model)(**{**model.get_params(), "epochs": 0}).fit_transform(graph)
 
 
@@ -28,6 +34,45 @@ def smoothed(model: FDGCL, graph: Graph) -> Any:
 def features(model: FDGCL, graph: Graph) -> Any:
     """X, the features themselves, made from the edges where there are none."""
     return _unscaled(model, graph).features
+
+
+def pooled_smoothed(model: FDGCL, dataset: GraphDataset) -> NDArray[Any]:
+    """A²X read out over the nodes of each graph, as the model reads out."""
+    return _pooled(smoothed(model, dataset.graph), dataset, model.readout)
+
+
+def pooled_features(
+    dataset: GraphDataset,
+    readouts: Sequence[str] = ("mean",),
+    *,
+    model: FDGCL | None = None,
+) -> NDArray[Any]:
+    """X read out over the nodes of each graph.
+
+    Args:
+        dataset: The graphs.
+        readouts: Names of readouts, side by side.
+        model: Whose features to take where the graphs have none.
+    """
+    x: Any = dataset.graph.features
+    if x is None:
+        x = features(model or FDGCL(), dataset.graph)
+    return _pooled(x, dataset, readouts)
+
+
+def _pooled(x: Any, dataset: GraphDataset, readouts: Sequence[str]) -> NDArray[Any]:
+    """Read rows out, some graphs at a time: sparse rows may be many and wide."""
+    most = max(1, _CHUNK_ENTRIES // int(x.shape[1]))
+    ptr, parts, first = dataset.ptr, [], 0
+    while first < dataset.num_graphs:
+        fitting = int(np.searchsorted(ptr, ptr[first] + most, side="right")) - 1
+        last = max(first + 1, fitting)
+        rows = x[int(ptr[first]) : int(ptr[last])]
+        dense = rows.toarray() if sparse.issparse(rows) else np.array(rows)
+        ends = torch.from_numpy(ptr[first : last + 1] - ptr[first])
+        parts.append(pool(torch.from_numpy(dense), ends, readouts).numpy())
+        first = last
+    return np.concatenate(parts)
 
 
 def _unscaled(model: FDGCL, graph: Graph) -> Preparation:

@@ -29,6 +29,7 @@ class Experiment:
         settings: Every setting of the model.
         options: What the table's measure needs beyond settings.
         paper: The paper's number; None where it gives none.
+        paper_word: What the paper has in place of a number, such as "OOM".
         note: Where the paper is silent and something had to be chosen.
     """
 
@@ -39,6 +40,7 @@ class Experiment:
     settings: Mapping[str, Any]
     options: Mapping[str, Any] = field(default_factory=dict)
     paper: PaperNumber | None = None
+    paper_word: str = ""
     note: str = ""
 
     @property

@@ -97,6 +97,7 @@ def _read(
             settings=_settings(content),
             options=_options(content, options),
             paper=_paper(content),
+            paper_word=_text(_table(content, "paper"), "word", ""),
             note=_text(content, "note", ""),
         )
         return check_count("order", content.get("order", 0), minimum=0), experiment
@@ -148,10 +149,12 @@ def _paper(content: Mapping[str, Any]) -> PaperNumber | None:
     if "paper" not in content:
         return None
     given = _table(content, "paper")
-    _refuse_unknown("key of [paper]", given, ("value", "std"))
-    if "value" not in given:
-        message = "[paper] needs a value"
+    _refuse_unknown("key of [paper]", given, ("value", "std", "word"))
+    if ("value" in given) == ("word" in given):
+        message = "[paper] needs a value, or a word in its place"
         raise InputError(message)
+    if "word" in given:
+        return None
     std = given.get("std")
     return PaperNumber(
         check_finite("value", given["value"]),

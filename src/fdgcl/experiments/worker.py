@@ -21,7 +21,8 @@ from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.machine import Meter
 from fdgcl.experiments.measures import build_measure
 from fdgcl.experiments.measures.base import Record, Unit
-from fdgcl.graphs import Graph, load_dataset
+from fdgcl.graphs import Graph, GraphDataset, load_dataset, load_graphs
+from fdgcl.graphs.catalogue import CATALOGUE
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,9 @@ def perform(task: Task) -> Answer:
 
 
 @lru_cache(maxsize=1)
-def _graph(name: str, data_root: str | None) -> Graph:
+def _graph(name: str, data_root: str | None) -> Graph | GraphDataset:
+    if CATALOGUE[name].graphs > 1:
+        return load_graphs(name, data_root)
     return load_dataset(name, data_root)
 
 

@@ -1,9 +1,14 @@
 """What goes in: graphs from files, other libraries, known datasets or a generator."""
 
+from fdgcl.graphs.collection import GraphDataset as GraphDataset
 from fdgcl.graphs.compact import read_compact as read_compact
 from fdgcl.graphs.compact import write_compact as write_compact
+from fdgcl.graphs.compact_graphs import read_compact_graphs as read_compact_graphs
+from fdgcl.graphs.compact_graphs import write_compact_graphs as write_compact_graphs
 from fdgcl.graphs.datasets import load_dataset as load_dataset
+from fdgcl.graphs.datasets import load_graphs as load_graphs
 from fdgcl.graphs.graph import Graph as Graph
+from fdgcl.graphs.graph_readers import read_graphs as read_graphs
 from fdgcl.graphs.labels import encode_labels as encode_labels
 from fdgcl.graphs.readers import read_graph as read_graph
 from fdgcl.graphs.readers import read_labels as read_labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from scipy import sparse
 
 from fdgcl._checks import InputError, MissingExtraError
 from fdgcl.graphs import ids as node_ids
+from fdgcl.graphs.collection import GraphDataset, stack_features
 from fdgcl.graphs.edges import adjacency, build_csr, checked_weights
 from fdgcl.graphs.graph import Graph
-from fdgcl.graphs.labels import encode_labels
+from fdgcl.graphs.labels import as_codes, encode_labels
 from fdgcl.graphs.splits import Splits
 
 
@@ -126,17 +128,7 @@ def from_pyg(
     Raises:
         InputError: There is no `edge_index`, or the parts do not fit.
     """
-    index = _array(getattr(data, "edge_index", None))
-    if index is None or index.ndim != 2 or index.shape[0] != 2:
-        message = (
-            "a PyTorch Geometric Data with an edge_index of shape (2, E) is expected, "
-            f"got {type(data).__name__} without"
-        )
-        raise InputError(message)
-    weights = _array(getattr(data, "edge_weight", None))
-    attribute = _array(getattr(data, "edge_attr", None))
-    if weights is None and attribute is not None and attribute.size == index.shape[1]:
-        weights = attribute.ravel()
+    index, weights = _pyg_edges(data)
     nodes = node_ids.from_values(np.arange(int(data.num_nodes)))
     start, end = node_ids.from_values(index[0]), node_ids.from_values(index[1])
     y = _array(getattr(data, "y", None))
@@ -149,6 +141,102 @@ def from_pyg(
         splits=_masks(data),
         name=name,
         source=source,
+    )
+
+
+def graphs_from_pyg(
+    graphs: Iterable[Any],
+    *,
+    ids: Any = None,
+    name: str = "graphs",
+    source: str = "PyTorch Geometric graphs",
+) -> GraphDataset:
+    """Make a dataset of many PyTorch Geometric `Data`, such as a `TUDataset`.
+
+    Takes `edge_index`, `edge_weight` (or a single column of `edge_attr`), `x` and one
+    label `y` per graph; what is not there is left out.
+
+    Args:
+        graphs: The `Data` objects.
+        ids: One name per graph.
+        name: Short name of the dataset.
+        source: Where it came from.
+
+    Raises:
+        InputError: An item is not a `Data`, or the parts do not fit.
+    """
+    edges, weights, x, y, sizes = [], [], [], [], [0]
+    for at, data in enumerate(graphs):
+        try:
+            index, weight = _pyg_edges(data)
+        except InputError as error:
+            message = f"graph {at}: {error}"
+            raise InputError(message) from None
+        nodes = int(data.num_nodes)
+        if index.size and not (index.min() >= 0 and index.max() < nodes):
+            message = (
+                f"graph {at}: edge_index must name nodes 0 to {nodes - 1}, got "
+                f"{index.min()} to {index.max()}"
+            )
+            raise InputError(message)
+        edges.append(index.astype(np.int64) + sum(sizes))
+        weights.append(checked_weights(weight, index.shape[1]))
+        x.append(_array(getattr(data, "x", None)))
+        y.append(_pyg_label(data, at))
+        sizes.append(nodes)
+    if not edges:
+        message = "graphs must hold at least one graph, got none"
+        raise InputError(message)
+    index = np.concatenate(edges, axis=1)
+    matrix = build_csr(index[0], index[1], _stack_weights(weights, edges), sum(sizes))
+    known = any(label is not None for label in y)
+    codes, class_names = as_codes(y if known else None)
+    return GraphDataset(
+        Graph(matrix, features=stack_features(x)),
+        np.cumsum(sizes),
+        y=codes,
+        ids=np.empty(0, np.int64) if ids is None else ids,
+        class_names=class_names,
+        name=name,
+        source=source,
+    )
+
+
+def _pyg_edges(data: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
+    index = _array(getattr(data, "edge_index", None))
+    if index is None or index.ndim != 2 or index.shape[0] != 2:
+        message = (
+            "a PyTorch Geometric Data with an edge_index of shape (2, E) is expected, "
+            f"got {type(data).__name__} without"
+        )
+        raise InputError(message)
+    weights = _array(getattr(data, "edge_weight", None))
+    attribute = _array(getattr(data, "edge_attr", None))
+    if weights is None and attribute is not None and attribute.size == index.shape[1]:
+        weights = attribute.ravel()
+    return index, weights
+
+
+def _pyg_label(data: Any, at: int) -> Any:
+    y = _array(getattr(data, "y", None))
+    if y is None:
+        return None
+    if y.size != 1:
+        message = f"graph {at}: y must hold one label per graph, got shape {y.shape}"
+        raise InputError(message)
+    return y.reshape(-1)[0].item()
+
+
+def _stack_weights(
+    weights: list[npt.NDArray[Any] | None], edges: list[npt.NDArray[Any]]
+) -> npt.NDArray[Any] | None:
+    if all(weight is None for weight in weights):
+        return None
+    return np.concatenate(
+        [
+            np.ones(index.shape[1], np.float32) if weight is None else weight
+            for weight, index in zip(weights, edges, strict=True)
+        ]
     )
 
 

@@ -74,7 +74,8 @@ class Dataset:
         name: The name users type.
         sizes: As counted, with `edges` as stored in the adjacency.
         paper: As the paper's table states them, or None.
-        kind: Whether neighbours mostly share their class.
+        kind: Whether neighbours mostly share their class, or that there are many
+            graphs with a class each.
         undirected: Whether edges are made symmetric and self-loops removed, so that
             every source gives the same graph; otherwise edges stand as given.
         split: How it is split.
@@ -83,12 +84,14 @@ class Dataset:
         loader: Which library can get it, or None.
         feature_entries: Non-zero features, where a known wrong file must be told apart.
         note: What to know before comparing numbers.
+        graphs: How many graphs there are; `load_graphs` reads more than one.
+        attributes: Columns that come behind the features when asked for.
     """
 
     name: str
     sizes: Sizes
     paper: Sizes | None
-    kind: Literal["homophilic", "heterophilic"]
+    kind: Literal["homophilic", "heterophilic", "many graphs"]
     undirected: bool
     split: SplitRule
     source: str
@@ -96,11 +99,14 @@ class Dataset:
     loader: Loader | None = None
     feature_entries: int | None = None
     note: str = ""
+    graphs: int = 1
+    attributes: int = 0
 
 
 _PUBLIC = SplitRule("public", 1)
 _GEOM = SplitRule("geom-gcn", 10)
 _AMAZON = SplitRule("random 10/10/80, seed 0", 10, train=0.1, val=0.1)
+_FOLDS = SplitRule("folds, drawn by seed", 10)
 _GEOM_SOURCE = "Geom-GCN (github.com/graphdml-uiuc-jlu/geom-gcn)"
 _UNSTATED = "not stated by the source"
 
@@ -167,6 +173,25 @@ def _wikipedia(name: str, sizes: Sizes) -> Dataset:
         licence=_UNSTATED,
         loader=Loader("pyg", f"{name}/geom_gcn/raw", "WikipediaNetwork", name, options),
         note="Edges point from a page to the pages it links to, and direction matters.",
+    )
+
+
+def _tu(
+    name: str, key: str, sizes: Sizes, graphs: int, note: str, attributes: int = 0
+) -> Dataset:
+    return Dataset(
+        name,
+        sizes,
+        None,
+        "many graphs",
+        undirected=True,
+        split=_FOLDS,
+        source="TUDataset (chrsmrrs.github.io/datasets)",
+        licence=_UNSTATED,
+        loader=Loader("pyg", f"{key}/raw", "TUDataset", key),
+        note=note,
+        graphs=graphs,
+        attributes=attributes,
     )
 
 
@@ -309,6 +334,21 @@ _ALL = (
         licence="ODC-BY",
         loader=Loader("ogb", "ogbn_arxiv/raw"),
         note="Classes are fifths of the publication years.",
+    ),
+    _tu(
+        "proteins",
+        "PROTEINS",
+        Sizes(43471, 3, 2, 162088),
+        1113,
+        "Features are the 3 node labels; the one attribute comes behind them if asked.",
+        attributes=1,
+    ),
+    _tu(
+        "dd",
+        "DD",
+        Sizes(334925, 89, 2, 1686092),
+        1178,
+        "Features are the 89 node labels, seven of which no node has.",
     ),
 )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,11 +26,12 @@ Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 UNNAMED_SPLIT = "as stored"
 
 _SPARSE_FEATURES = ("x_data", "x_indices", "x_indptr", "x_shape")
+EDGES_AND_FEATURES = {"edge_index", "edge_weight", "x", *_SPARSE_FEATURES}
 _MASKS = ("train_mask", "val_mask", "test_mask")
 _KNOWN = {
-    *_SPARSE_FEATURES,
+    *EDGES_AND_FEATURES,
     *_MASKS,
-    *("x", "edge_index", "edge_weight", "y", "split", "num_nodes"),
+    *("y", "split", "num_nodes"),
     *("ids", "class_names", "feature_names", "split_name"),
 }
 # What NumPy and zipfile raise on damaged bytes; a damaged header may also ask for
@@ -56,7 +57,7 @@ def read_compact(path: str | os.PathLike[str]) -> Graph:
         InputError: The file is missing, damaged or of another kind.
     """
     file = Path(path)
-    arrays = _load(file)
+    arrays = load_arrays(file, _KNOWN, refuse_many)
     try:
         return _assemble(arrays, file)
     except InputError as error:
@@ -77,19 +78,11 @@ def write_compact(path: str | os.PathLike[str], graph: Graph) -> None:
 
 def to_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of the compact format that hold `graph`."""
-    edges = graph.adjacency.tocoo()
-    arrays: dict[str, npt.NDArray[Any]] = {
+    arrays = {
         "num_nodes": np.array(graph.num_nodes, np.int64),
-        "edge_index": np.stack([edges.row, edges.col]).astype(np.int32),
+        **edge_arrays(graph),
+        **feature_arrays(graph),
     }
-    if graph.is_weighted:
-        arrays["edge_weight"] = edges.data
-    if sparse.issparse(graph.features):
-        x: Any = graph.features
-        parts = (x.data, x.indices, x.indptr, np.array(x.shape, np.int64))
-        arrays |= dict(zip(_SPARSE_FEATURES, parts, strict=True))
-    elif graph.features is not None:
-        arrays["x"] = np.asarray(graph.features)
     if graph.y is not None:
         arrays["y"] = graph.y
     if graph.splits is not None:
@@ -98,12 +91,28 @@ def to_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
             arrays[name] = mask[0] if len(mask) == 1 else mask.T
         arrays["split_name"] = np.array(graph.splits.name)
     if not np.array_equal(graph.ids, np.arange(graph.num_nodes)):
-        arrays["ids"] = _plain(graph.ids)
+        arrays["ids"] = plain_array(graph.ids)
     if graph.class_names is not None:
-        arrays["class_names"] = _plain(np.array(graph.class_names, object))
+        arrays["class_names"] = plain_array(np.array(graph.class_names, object))
     if graph.feature_names is not None:
-        arrays["feature_names"] = _plain(np.array(graph.feature_names, object))
+        arrays["feature_names"] = plain_array(np.array(graph.feature_names, object))
     return arrays
+
+
+def edge_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays that hold the edges."""
+    edges = graph.adjacency.tocoo()
+    arrays = {"edge_index": np.stack([edges.row, edges.col]).astype(np.int32)}
+    return arrays | ({"edge_weight": edges.data} if graph.is_weighted else {})
+
+
+def feature_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays that hold the features; none without features."""
+    if sparse.issparse(graph.features):
+        x: Any = graph.features
+        parts = (x.data, x.indices, x.indptr, np.array(x.shape, np.int64))
+        return dict(zip(_SPARSE_FEATURES, parts, strict=True))
+    return {} if graph.features is None else {"x": np.asarray(graph.features)}
 
 
 def save_arrays(path: str | os.PathLike[str], arrays: Arrays) -> None:
@@ -122,7 +131,29 @@ def save_arrays(path: str | os.PathLike[str], arrays: Arrays) -> None:
                 )
 
 
-def _load(file: Path) -> dict[str, npt.NDArray[Any]]:
+def refuse_many(file: Path, names: Collection[str]) -> None:
+    """Refuse a file that holds many graphs."""
+    if "ptr" in names:
+        message = (
+            f"{file} holds many graphs (it has an array ptr), not one: load_graphs "
+            "reads it"
+        )
+        raise InputError(message)
+
+
+def load_arrays(
+    file: Path, known: Collection[str], refuse: Callable[[Path, Collection[str]], None]
+) -> dict[str, npt.NDArray[Any]]:
+    """Return those arrays of an `.npz` file that a format knows.
+
+    Args:
+        file: The file.
+        known: Names of the arrays to read; others are left alone.
+        refuse: Called with the file and its names, to refuse another format.
+
+    Raises:
+        InputError: The file is missing, damaged or of another kind.
+    """
     if not file.exists():
         message = f"there is no file {file}"
         raise InputError(message)
@@ -133,10 +164,8 @@ def _load(file: Path) -> dict[str, npt.NDArray[Any]]:
         with zipfile.ZipFile(file):
             pass
         with np.load(file, allow_pickle=False) as archive:
-            if "ptr" in archive.files:
-                message = f"{file} holds many graphs (it has an array ptr), not one"
-                raise InputError(message)
-            return {name: archive[name] for name in archive.files if name in _KNOWN}
+            refuse(file, archive.files)
+            return {name: archive[name] for name in archive.files if name in known}
     except InputError:
         raise
     except PermissionError as error:
@@ -151,16 +180,16 @@ def _load(file: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def _assemble(arrays: Arrays, file: Path) -> Graph:
-    features = _features(arrays)
+    features = features_of(arrays)
     nodes = _num_nodes(arrays, features)
     return Graph(
-        adjacency=_adjacency(arrays, nodes),
+        adjacency=adjacency_of(arrays, nodes),
         features=features,
         y=arrays.get("y"),
         splits=_splits(arrays, nodes),
         ids=arrays.get("ids", np.empty(0, np.int64)),
-        class_names=_names(arrays, "class_names"),
-        feature_names=_names(arrays, "feature_names"),
+        class_names=names_of(arrays, "class_names"),
+        feature_names=names_of(arrays, "feature_names"),
         name=file.stem,
         source=str(file),
     )
@@ -168,22 +197,23 @@ def _assemble(arrays: Arrays, file: Path) -> Graph:
 
 def _num_nodes(arrays: Arrays, features: Any) -> int:
     if "num_nodes" in arrays:
-        count = _integers(arrays, "num_nodes")
+        count = whole_numbers(arrays, "num_nodes")
         if count.size != 1 or count.min() < 0:
             message = f"num_nodes must be one number from 0, got {count.tolist()}"
             raise InputError(message)
         return int(count.reshape(-1)[0])
     if features is not None:
         return int(features.shape[0])
-    return len(np.atleast_1d(_need(arrays, "y")))
+    return len(np.atleast_1d(need(arrays, "y")))
 
 
-def _features(arrays: Arrays) -> Any:
+def features_of(arrays: Arrays) -> Any:
+    """Return the features as stored, dense or CSR, or None."""
     if "x" in arrays:
         return arrays["x"]
     if not any(name in arrays for name in _SPARSE_FEATURES):
         return None
-    data, indices = _need(arrays, "x_data"), _need(arrays, "x_indices")
+    data, indices = need(arrays, "x_data"), need(arrays, "x_indices")
     if data.size == 1:  # one value for all entries, as in a 0/1 bag of words
         data = np.full(indices.shape, data.reshape(-1)[0])
     if data.dtype.kind not in "biuf" or data.shape != indices.shape:
@@ -193,9 +223,9 @@ def _features(arrays: Arrays) -> Any:
         )
         raise InputError(message)
     try:
-        shape = tuple(_integers(arrays, "x_shape").tolist())
-        columns = _integers(arrays, "x_indices")
-        starts = _integers(arrays, "x_indptr")
+        shape = tuple(whole_numbers(arrays, "x_shape").tolist())
+        columns = whole_numbers(arrays, "x_indices")
+        starts = whole_numbers(arrays, "x_indptr")
         matrix = sparse.csr_array((data, columns, starts), shape=shape)
         matrix.check_format(full_check=True)
     except (ValueError, TypeError, IndexError) as error:
@@ -206,8 +236,9 @@ def _features(arrays: Arrays) -> Any:
     return matrix
 
 
-def _adjacency(arrays: Arrays, nodes: int) -> sparse.csr_array:
-    edges = _integers(arrays, "edge_index")
+def adjacency_of(arrays: Arrays, nodes: int) -> sparse.csr_array:
+    """Return the adjacency matrix of the stored edges."""
+    edges = whole_numbers(arrays, "edge_index")
     if edges.ndim != 2 or edges.shape[0] != 2:
         message = f"edge_index must have shape (2, edges), got {edges.shape}"
         raise InputError(message)
@@ -229,11 +260,11 @@ def _adjacency(arrays: Arrays, nodes: int) -> sparse.csr_array:
 
 
 def _splits(arrays: Arrays, nodes: int) -> Splits | None:
-    name = (_names(arrays, "split_name") or (UNNAMED_SPLIT,))[0]
+    name = (names_of(arrays, "split_name") or (UNNAMED_SPLIT,))[0]
     if any(mask in arrays for mask in _MASKS):
-        masks = [_need(arrays, mask) for mask in _MASKS]
+        masks = [need(arrays, mask) for mask in _MASKS]
     elif "split" in arrays:
-        codes = _integers(arrays, "split")
+        codes = whole_numbers(arrays, "split")
         masks = [codes == code for code in range(3)]
     else:
         return None
@@ -248,11 +279,13 @@ def _splits(arrays: Arrays, nodes: int) -> Splits | None:
     return Splits(train, val, test, name=name)
 
 
-def _names(arrays: Arrays, key: str) -> tuple[str, ...] | None:
+def names_of(arrays: Arrays, key: str) -> tuple[str, ...] | None:
+    """Return an array of names as strings, or None without it."""
     return tuple(map(str, arrays[key].ravel())) if key in arrays else None
 
 
-def _need(arrays: Arrays, name: str) -> npt.NDArray[Any]:
+def need(arrays: Arrays, name: str) -> npt.NDArray[Any]:
+    """Return an array, or refuse a file without it."""
     if name not in arrays:
         found = ", ".join(sorted(arrays)) or "none that this format knows"
         message = f"the array {name} is missing (found: {found})"
@@ -260,14 +293,15 @@ def _need(arrays: Arrays, name: str) -> npt.NDArray[Any]:
     return arrays[name]
 
 
-def _integers(arrays: Arrays, name: str) -> npt.NDArray[Any]:
-    array = _need(arrays, name)
+def whole_numbers(arrays: Arrays, name: str) -> npt.NDArray[Any]:
+    """Return an array of whole numbers, or refuse a file without it."""
+    array = need(arrays, name)
     if array.dtype.kind not in "iu":
         message = f"{name} must hold whole numbers, got {array.dtype}"
         raise InputError(message)
     return array
 
 
-def _plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Strings as a unicode array, which needs no pickle; numbers as they are."""
+def plain_array(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return strings as a unicode array, which needs no pickle; numbers as is."""
     return values.astype(np.str_) if values.dtype == object else values

@@ -13,10 +13,23 @@ import numpy as np
 
 from fdgcl._checks import InputError, choose
 from fdgcl.graphs.catalogue import CATALOGUE, Dataset
+from fdgcl.graphs.collection import GraphDataset
 from fdgcl.graphs.compact import UNNAMED_SPLIT, read_compact, write_compact
-from fdgcl.graphs.external import fetch, find_raw, read_raw
+from fdgcl.graphs.compact_graphs import (
+    append_columns,
+    read_compact_graphs,
+    write_compact_graphs,
+)
+from fdgcl.graphs.external import (
+    fetch,
+    fetch_graphs,
+    find_raw,
+    read_raw,
+    read_raw_graphs,
+)
 from fdgcl.graphs.graph import Graph
 from fdgcl.graphs.splits import Splits, random_splits
+from fdgcl.graphs.summaries import summarise, summarise_graphs
 
 ROOT_VARIABLE = "FDGCL_DATA"
 BUNDLED = "bundled copy"
@@ -76,13 +89,16 @@ def load_dataset(
             is kept there as `<name>.npz`.
 
     Raises:
-        InputError: The name is unknown, the dataset is not there, or its sizes are
-            not those of the catalogue.
+        InputError: The name is unknown, the dataset is not there, its sizes are not
+            those of the catalogue, or it is one of many graphs.
         MissingExtraError: PyTorch Geometric is needed and not installed.
     """
     if is_compact_path(name):
         return read_compact(name)
     entry = dataset_info(str(name))
+    if entry.graphs > 1:
+        message = f"{entry.name} is {entry.graphs} graphs: load_graphs reads them"
+        raise InputError(message)
     bundled_only = entry.name == "cora-bundled"
     folder = data_root(root, must_exist=not (download or bundled_only))
     place = locate(entry.name, folder)
@@ -97,6 +113,59 @@ def load_dataset(
         copy = _settle(read_compact(place.path), CATALOGUE["cora-bundled"], place)
         return replace(copy, name=entry.name)
     return _settle(_read(entry, place), entry, place)
+
+
+def load_graphs(
+    name: str | os.PathLike[str],
+    root: str | os.PathLike[str] | None = None,
+    *,
+    attributes: bool = False,
+    download: bool = False,
+) -> GraphDataset:
+    """Return a known dataset of many graphs, or the graphs in a compact `.npz` file.
+
+    Looked for as `load_dataset` does: `<name>.npz` in the data root; raw files of
+    PyTorch Geometric below it; the internet, only with `download`.
+
+    Args:
+        name: A name of the catalogue ("proteins", "dd"), or a path ending in `.npz`.
+        root: The data root; by default the environment variable FDGCL_DATA.
+        attributes: Whether the node attributes are put behind the node labels.
+        download: Whether to download what is not there. With a data root, the result
+            is kept there as `<name>.npz`.
+
+    Raises:
+        InputError: The name is unknown, the dataset is not there, its sizes are not
+            those of the catalogue, or it is one graph.
+        MissingExtraError: PyTorch Geometric is needed and not installed.
+    """
+    if is_compact_path(name):
+        return read_compact_graphs(name, attributes=attributes)
+    entry = dataset_info(str(name))
+    if entry.graphs == 1:
+        message = f"{entry.name} is one graph: load_dataset reads it"
+        raise InputError(message)
+    if attributes and not entry.attributes:
+        message = f"{entry.name} has no node attributes; leave attributes out"
+        raise InputError(message)
+    folder = data_root(root, must_exist=not download)
+    place = locate(entry.name, folder)
+    if place is not None and place.kind == "compact":
+        graphs = read_compact_graphs(place.path, attributes=attributes)
+        return _settle_graphs(graphs, entry, place, attributes=attributes)
+    if place is not None:
+        graphs, columns = read_raw_graphs(entry, place.path)
+    elif download:
+        graphs, columns = fetch_graphs(entry)
+    else:
+        raise InputError(_absent(entry, folder))
+    graphs = _settle_graphs(graphs, entry, place or f"download of {entry.loader}")
+    if place is None and folder is not None:
+        write_compact_graphs(folder / f"{entry.name}.npz", graphs, node_attr=columns)
+    if not attributes or columns is None:
+        return graphs
+    features = append_columns(graphs.graph.features, columns)
+    return replace(graphs, graph=graphs.graph.with_features(features))
 
 
 def dataset_info(name: str) -> Dataset:
@@ -183,39 +252,6 @@ def verify_folder(
     return reports
 
 
-def summarise(graph: Graph) -> dict[str, Any]:
-    """Return the sizes of a graph, its homophily and its splits, ready for JSON."""
-    splits = graph.splits
-    return {
-        "nodes": graph.num_nodes,
-        "edges": graph.num_edges,
-        "features": graph.num_features,
-        "classes": graph.num_classes,
-        "directed": not graph.is_symmetric,
-        "homophily": edge_homophily(graph),
-        "splits": None if splits is None else splits.name,
-        "split_count": 0 if splits is None else len(splits),
-        "split_sizes": None
-        if splits is None
-        else [int(m[0].sum()) for m in (splits.train, splits.val, splits.test)],
-    }
-
-
-def edge_homophily(graph: Graph) -> float | None:
-    """Return the share of edges that join two nodes of one class.
-
-    Self-loops and edges with an unlabelled end are left out; None without any other.
-    """
-    if graph.y is None:
-        return None
-    edges = graph.adjacency.tocoo()
-    start, end = graph.y[edges.row], graph.y[edges.col]
-    counted = (edges.row != edges.col) & (start >= 0) & (end >= 0)
-    if not counted.any():
-        return None
-    return float(np.mean(start[counted] == end[counted]))
-
-
 def _read(entry: Dataset, place: Place) -> Graph:
     if place.kind == "raw":
         return read_raw(entry, place.path)
@@ -224,6 +260,33 @@ def _read(entry: Dataset, place: Place) -> Graph:
 
 def _settle(graph: Graph, entry: Dataset, source: Place | str) -> Graph:
     """Bring a graph into its catalogued form: edges, sizes, splits, name, source."""
+    graph = _in_form(graph, entry, source)
+    _check_sizes(graph, entry)
+    return replace(graph, splits=_settle_splits(graph, entry, source))
+
+
+def _settle_graphs(
+    graphs: GraphDataset,
+    entry: Dataset,
+    source: Place | str,
+    *,
+    attributes: bool = False,
+) -> GraphDataset:
+    graph = _in_form(graphs.graph, entry, source)
+    settled = replace(graphs, graph=graph, name=graph.name, source=graph.source)
+    if graphs.num_graphs != entry.graphs:
+        message = (
+            f"{entry.name} has {entry.graphs} graphs, but {graph.source} has "
+            f"{graphs.num_graphs}"
+        )
+        raise InputError(message)
+    extra = entry.attributes if attributes else 0
+    sizes = replace(entry.sizes, features=entry.sizes.features + extra)
+    _check_sizes(graph, replace(entry, sizes=sizes), graphs.num_classes)
+    return settled
+
+
+def _in_form(graph: Graph, entry: Dataset, source: Place | str) -> Graph:
     adjacency = graph.adjacency
     if entry.undirected:
         adjacency = adjacency.maximum(adjacency.T).tocsr()
@@ -232,9 +295,7 @@ def _settle(graph: Graph, entry: Dataset, source: Place | str) -> Graph:
     origin = str(source)
     if isinstance(source, Place) and source.kind == "raw":
         origin = f"{entry.loader} in {source.path}"
-    graph = replace(graph, adjacency=adjacency, name=entry.name, source=origin)
-    _check_sizes(graph, entry)
-    return replace(graph, splits=_settle_splits(graph, entry, source))
+    return replace(graph, adjacency=adjacency, name=entry.name, source=origin)
 
 
 def _settle_splits(graph: Graph, entry: Dataset, source: Place | str) -> Splits:
@@ -260,9 +321,11 @@ def _settle_splits(graph: Graph, entry: Dataset, source: Place | str) -> Splits:
     return replace(splits, name=rule.name)
 
 
-def _check_sizes(graph: Graph, entry: Dataset) -> None:
+def _check_sizes(graph: Graph, entry: Dataset, classes: int | None = None) -> None:
     for part in ("nodes", "features", "classes", "edges"):
         expected, got = getattr(entry.sizes, part), getattr(graph, f"num_{part}")
+        if part == "classes" and classes is not None:  # the graphs', not the nodes'
+            got = classes
         if got != expected:
             form = (
                 " once made undirected" if entry.undirected and part == "edges" else ""
@@ -305,10 +368,16 @@ def _verify(entry: Dataset, path: Path) -> FileReport:
     problem, summary = None, dict[str, Any]()
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
+    place = Place("compact", path)
     try:
-        graph = read_compact(path)
-        summary = summarise(graph)
-        summary = summarise(_settle(graph, entry, Place("compact", path)))
+        if entry.graphs > 1:
+            graphs = read_compact_graphs(path)
+            summary = summarise_graphs(graphs)
+            summary = summarise_graphs(_settle_graphs(graphs, entry, place))
+        else:
+            graph = read_compact(path)
+            summary = summarise(graph)
+            summary = summarise(_settle(graph, entry, place))
     except InputError as error:
         problem = str(error)
     return FileReport(entry.name, path, digest, problem, summary)

@@ -16,6 +16,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from scipy import sparse
 
 from fdgcl._checks import InputError, MissingExtraError
 from fdgcl.graphs.catalogue import Dataset, Loader
+from fdgcl.graphs.collection import GraphDataset
 from fdgcl.graphs.graph import Graph
 from fdgcl.graphs.splits import Splits
 
@@ -59,20 +61,63 @@ def read_raw(entry: Dataset, root: Path) -> Graph:
     """
     loader = _loader(entry)
     source = root / loader.raw
-    try:
+    with _explained(f"cannot read {loader} in {source}"):
         if loader.library == "ogb":
             return read_ogb_arxiv(source.parent, years=entry.name == "arxiv-year")
         if loader.library == "snap":
             return read_musae(source, entry.name)
-        with tempfile.TemporaryDirectory() as temporary:
-            shutil.copytree(source, Path(temporary, loader.raw))
-            return _read_pyg(loader, Path(temporary), offline=source)
-    except (InputError, MissingExtraError):
-        raise
-    except Exception as error:
-        # Other libraries raise anything from KeyError to UnpicklingError here.
-        message = f"cannot read {loader} in {source}: {type(error).__name__}, {error}"
-        raise InputError(message) from error
+        with _copied(source, loader) as copy:
+            return graph_from_data(_open_pyg(loader, copy, offline=source)[0])
+
+
+def read_raw_graphs(
+    entry: Dataset, root: Path
+) -> tuple[GraphDataset, npt.NDArray[Any] | None]:
+    """Read many graphs from the raw files that `find_raw` found below `root`.
+
+    Returns:
+        The graphs with node labels as features, and the node attributes, if any.
+
+    Raises:
+        InputError: Files are missing or damaged.
+        MissingExtraError: PyTorch Geometric is needed and not installed.
+    """
+    loader = _loader(entry)
+    source = root / loader.raw
+    with (
+        _explained(f"cannot read {loader} in {source}"),
+        _copied(source, loader) as copy,
+    ):
+        return graphs_from_tu(_open_tu(loader, copy, offline=source))
+
+
+def fetch_graphs(entry: Dataset) -> tuple[GraphDataset, npt.NDArray[Any] | None]:
+    """Download many graphs; returns what `read_raw_graphs` returns.
+
+    Raises:
+        InputError: The download failed.
+        MissingExtraError: PyTorch Geometric is not installed.
+    """
+    loader = _loader(entry)
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        _explained(f"cannot download {entry.name} ({loader})"),
+    ):
+        return graphs_from_tu(_open_tu(loader, Path(temporary)))
+
+
+def graphs_from_tu(dataset: Any) -> tuple[GraphDataset, npt.NDArray[Any] | None]:
+    """Return a `TUDataset` opened with attributes; these are kept apart."""
+    graphs = GraphDataset.from_pyg(dataset)
+    x: Any = graphs.graph.features
+    split = int(dataset.num_node_attributes)
+    if x is None or split == 0:
+        attributes, labels = None, x
+    else:
+        attributes, labels = x[:, :split], x[:, split:]
+    columns = 0 if labels is None else labels.shape[1]
+    features = sparse.csr_array(labels) if columns else None
+    return replace(graphs, graph=graphs.graph.with_features(features)), attributes
 
 
 def fetch(entry: Dataset) -> Graph:
@@ -85,18 +130,10 @@ def fetch(entry: Dataset) -> Graph:
     loader = _loader(entry)
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)
-        try:
+        with _explained(f"cannot download {entry.name} ({loader})"):
             if loader.library == "pyg":
-                return _read_pyg(loader, root)
+                return graph_from_data(_open_pyg(loader, root)[0])
             _fetch_archive(_ARCHIVES[loader.library], root)
-        except MissingExtraError:
-            raise
-        except Exception as error:
-            message = (
-                f"cannot download {entry.name} ({loader}): "
-                f"{type(error).__name__}, {error}"
-            )
-            raise InputError(message) from error
         if loader.library == "ogb":  # the archive names its folder differently
             (root / "arxiv").rename(root / "ogbn_arxiv")
         return read_raw(entry, root)
@@ -155,7 +192,12 @@ def read_musae(folder: Path, name: str) -> Graph:
     return Graph(_adjacency(edges, len(traffic)), x, y.astype(np.int64))
 
 
-def _read_pyg(loader: Loader, root: Path, offline: Path | None = None) -> Graph:
+def _open_tu(loader: Loader, root: Path, offline: Path | None = None) -> Any:
+    options = (*loader.options, ("use_node_attr", True))
+    return _open_pyg(replace(loader, options=options), root, offline)
+
+
+def _open_pyg(loader: Loader, root: Path, offline: Path | None = None) -> Any:
     try:
         with _quiet():
             from torch_geometric import datasets
@@ -168,7 +210,7 @@ def _read_pyg(loader: Loader, root: Path, offline: Path | None = None) -> Graph:
         kind = type(loader.kind, (kind,), {"download": _refuse(loader, offline)})
     names = (loader.key,) if loader.key else ()
     with _quiet():
-        return graph_from_data(kind(str(root), *names, **dict(loader.options))[0])
+        return kind(str(root), *names, **dict(loader.options))
 
 
 def _refuse(loader: Loader, source: Path) -> Any:
@@ -178,6 +220,26 @@ def _refuse(loader: Loader, source: Path) -> Any:
         raise InputError(message)
 
     return download
+
+
+@contextmanager
+def _copied(source: Path, loader: Loader) -> Iterator[Path]:
+    """A temporary root with the raw files, which a library may write caches beside."""
+    with tempfile.TemporaryDirectory() as temporary:
+        shutil.copytree(source, Path(temporary, loader.raw))
+        yield Path(temporary)
+
+
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    """Turn what other libraries raise, from KeyError to UnpicklingError, into words."""
+    try:
+        yield
+    except (InputError, MissingExtraError):
+        raise
+    except Exception as error:
+        message = f"{what}: {type(error).__name__}, {error}"
+        raise InputError(message) from error
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,27 @@ def encode_labels(values: Any) -> tuple[Codes, tuple[str, ...]]:
     result = np.full(len(array), -1, np.int64)
     result[~missing] = codes
     return result, tuple(_class_name(value) for value in classes.tolist())
+
+
+def as_codes(
+    values: Any, class_names: Sequence[str] | None = None
+) -> tuple[Codes | None, tuple[str, ...] | None]:
+    """Return labels as class codes, and the names of the classes if there are any.
+
+    Codes that count from 0 without a gap, or that come with names, stay as they are;
+    other labels are encoded.
+    """
+    if values is None:
+        return None, None
+    array = np.asarray(values)
+    if class_names is not None:
+        return array, tuple(class_names)
+    if array.dtype.kind in "iu" and array.size:
+        found = np.unique(array)
+        counted = found[found >= 0]
+        if found[0] >= -1 and np.array_equal(counted, np.arange(len(counted))):
+            return array.astype(np.int64), None
+    return encode_labels(values)
 
 
 def _missing(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:

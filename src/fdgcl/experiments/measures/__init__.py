@@ -54,6 +54,18 @@ TABLES: dict[str, Table] = {
         "What it is worth that the two orders differ; a GCN as encoder beside them.",
         f"{_HERE}.accuracy:OrderAccuracy",
     ),
+    "dynamics": Table(
+        "Other right-hand sides",
+        "the appendix's table of dynamics",
+        "GRAND, CDE and GREAD as encoders, by the paper's settings and ours.",
+        f"{_HERE}.accuracy:DynamicsAccuracy",
+    ),
+    "graphs": Table(
+        "Classification of whole graphs",
+        "the appendix's table of graph classification",
+        "Support vector machine on embeddings of graphs, ten folds.",
+        f"{_HERE}.graphs:GraphAccuracy",
+    ),
     "losses": Table(
         "Accuracy over epochs, loss by loss",
         "Figures 5 and 6",

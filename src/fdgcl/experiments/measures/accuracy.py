@@ -13,6 +13,7 @@ from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.gcn import gcn_embedding
 from fdgcl.experiments.measures.accuracy_grid import by_encoder
 from fdgcl.experiments.measures.accuracy_tables import by_dataset
+from fdgcl.experiments.measures.accuracy_words import dynamics_in_words, orders_in_words
 from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.graphs import Graph
 from fdgcl.model import FDGCL
@@ -108,4 +109,18 @@ class OrderAccuracy(_Probed):
         absent: Mapping[str, str],
     ) -> list[Section]:
         """See the base class."""
-        return by_encoder(experiments, records, absent)
+        return by_encoder(experiments, records, absent, orders_in_words)
+
+
+@final
+class DynamicsAccuracy(_Probed):
+    """One row a dynamics, one column a dataset."""
+
+    def show(
+        self,
+        experiments: Sequence[Experiment],
+        records: Sequence[Record],
+        absent: Mapping[str, str],
+    ) -> list[Section]:
+        """See the base class."""
+        return by_encoder(experiments, records, absent, dynamics_in_words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.accuracy_cells import (
@@ -27,10 +27,18 @@ def by_encoder(
     experiments: Sequence[Experiment],
     records: Sequence[Record],
     absent: Mapping[str, str],
+    words: Callable[[Grid], Iterable[Text]],
 ) -> list[Section]:
-    """One line an encoder, columns by dataset."""
-    grid = _Grid(experiments, collect(records), absent)
-    blocks: list[Block] = [grid.accuracy(), *grid.words()]
+    """One line an encoder, columns by dataset.
+
+    Args:
+        experiments: Those of the table, in reading order.
+        records: Their lines.
+        absent: Why a dataset is not here, by its name.
+        words: What the table comes to, in sentences.
+    """
+    grid = Grid(experiments, collect(records), absent)
+    blocks: list[Block] = [grid.accuracy(), *words(grid)]
     blocks += [*absences(absent), *other_splits(records)]
     blocks += [grid.figure(dataset) for dataset in grid.here]
     return [
@@ -41,7 +49,9 @@ def by_encoder(
     ]
 
 
-class _Grid:
+class Grid:
+    """Configurations by datasets, with the paper's numbers and the scores found."""
+
     def __init__(
         self,
         experiments: Sequence[Experiment],
@@ -51,17 +61,22 @@ class _Grid:
         self.labels = {one.variant: one.label for one in experiments}
         self.datasets = list(dict.fromkeys(one.dataset for one in experiments))
         self.here = [name for name in self.datasets if name not in absent]
-        self._cells = {(one.dataset, one.variant): one for one in experiments}
+        self.cells = {(one.dataset, one.variant): one for one in experiments}
         self._scores, self._absent = scores, absent
         self._table = experiments[0].table
 
     def find(self, dataset: str, variant: str) -> tuple[str, Scores | None]:
         """The paper's number and the scores of a cell."""
-        experiment = self._cells.get((dataset, variant))
+        experiment = self.cells.get((dataset, variant))
         if experiment is None:
             return "", None
         found = self._scores.get((experiment.name, "trained"))
         return paper_number(experiment), found
+
+    def untrained(self, dataset: str, variant: str) -> Scores | None:
+        """The scores of the same encoder before training, where they were asked for."""
+        experiment = self.cells[dataset, variant]
+        return self._scores.get((experiment.name, "untrained"))
 
     def accuracy(self) -> Table:
         """The paper's numbers beside ours; the best of a column stressed."""
@@ -85,29 +100,10 @@ class _Grid:
         )
         return Table(columns, rows, caption, frozenset(strong))
 
-    def words(self) -> Iterator[Text]:
-        """Whether distinct orders beat equal ones, as the paper finds."""
-        for dataset in self.here:
-            kinds: dict[bool, list[tuple[float, str]]] = {True: [], False: []}
-            for (name, variant), one in self._cells.items():
-                scores = self.find(name, variant)[1]
-                if name == dataset and scores and one.options["encoder"] != "gcn":
-                    equal = len(set(one.settings["orders"])) == 1
-                    kinds[equal].append((scores.mean, one.label))
-            if all(kinds.values()):
-                distinct, equal_orders = max(kinds[False]), max(kinds[True])
-                ahead = distinct[0] > equal_orders[0]
-                yield Text(
-                    f"{dataset}: the best distinct orders give {distinct[0]:.2f} "
-                    f"({distinct[1]}), the best equal ones {equal_orders[0]:.2f} "
-                    f"({equal_orders[1]}): distinct orders are "
-                    f"{'' if ahead else 'not '}ahead."
-                )
-
     def _cell(self, dataset: str, variant: str, scores: Scores | None) -> str:
         if scores is not None:
             return str(scores)
-        if (dataset, variant) not in self._cells:
+        if (dataset, variant) not in self.cells:
             return ""
         return "not here" if dataset in self._absent else NO_RESULT
 
@@ -134,11 +130,11 @@ class _Grid:
         """The paper's numbers beside ours on one dataset."""
         paper, ours = [], []
         for variant, label in self.labels.items():
-            experiment = self._cells.get((dataset, variant))
+            experiment = self.cells.get((dataset, variant))
             if experiment is None:
                 continue
-            if experiment.paper is not None:
-                number = experiment.paper
+            number = experiment.paper
+            if number is not None:
                 paper.append((label, number.value, number.std or 0.0))
             scores = self.find(dataset, variant)[1]
             if scores is not None:

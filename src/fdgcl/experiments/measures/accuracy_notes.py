@@ -25,7 +25,7 @@ def paper_number(experiment: Experiment) -> str:
     """The paper's number as the paper writes it."""
     number = experiment.paper
     if number is None:
-        return ""
+        return experiment.paper_word
     spread = "" if number.std is None else f" ± {number.std:.2f}"
     return f"{number.value:.2f}{spread}"
 

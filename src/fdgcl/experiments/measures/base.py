@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from fdgcl.experiments.experiment import Experiment
-from fdgcl.graphs import Graph
 from fdgcl.report.page import Section
 
 Record = dict[str, Any]
@@ -41,9 +40,11 @@ class Measure(abc.ABC):
 
     @abc.abstractmethod
     def run(
-        self, experiment: Experiment, unit: Unit, graph: Graph, device: str
+        self, experiment: Experiment, unit: Unit, graph: Any, device: str
     ) -> list[Record]:
         """Do a unit. Each record becomes one line of JSON.
+
+        The graph is a `Graph`, or a `GraphDataset` where the dataset is one of graphs.
 
         The runner adds to each line what all have in common: experiment, part, seed,
         settings, versions, commit, hardware, date, and, unless the record has them,

@@ -14,20 +14,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import final
 
 import torch
-from scipy.sparse import csr_array
-from torch import Tensor
 
 from fdgcl._checks import choose
-from fdgcl.diffusion.stepping import run_segments
 from fdgcl.fitting import new_views
-from fdgcl.graphs.sparse import SparseMatrix
 from fdgcl.losses import build_loss
 from fdgcl.preparation import Preparation
 from fdgcl.training import EpochRecord, train
-from fdgcl.views import InLoop, ViewPair, ViewSource, diffuse_features
+from fdgcl.views import InLoop, Stepped, ViewPair, ViewSource, diffuse_features
 
 # The solver in the training loop, our polynomial in the loop, and diffusion before it.
 WAYS = ("stepping", "polynomial", "precomputed")
@@ -64,43 +59,6 @@ class Timed:
     loss: float
     views: ViewPair
     source: ViewSource
-
-
-@final
-class Stepped(ViewSource):
-    """The solver in the loop: autograd goes back through every step."""
-
-    def __init__(self, prepared: Preparation, device: torch.device) -> None:
-        settings, features = prepared.settings, prepared.features
-        self.num_rows = prepared.graph.num_nodes
-        self._sparse = (
-            SparseMatrix(features) if isinstance(features, csr_array) else None
-        )
-        if self._sparse is None:
-            self._dense = torch.tensor(
-                features, dtype=settings.torch_dtype, device=device
-            )
-        self._matrix = prepared.operator.matrix
-        self._orders, self._rate = settings.orders, settings.rate
-        self._schedule = settings.schedule
-
-    def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
-        """See the base class."""
-        if self._sparse is not None:
-            encoded = self._sparse.multiply(weight)
-        else:
-            encoded = self._dense @ weight
-        order = self._orders[view]
-        result = run_segments(self._slope, encoded, order, self._schedule)
-        return result if rows is None else result[rows]
-
-    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """See the base class."""
-        hidden = self.hidden(view, weight)
-        return hidden.mean(0), hidden.var(0, unbiased=False)
-
-    def _slope(self, t: float, state: Tensor) -> Tensor:  # noqa: ARG002
-        return (self._matrix.multiply(state) - state) * self._rate
 
 
 def time_training(
@@ -150,7 +108,17 @@ def untrained_views(prepared: Preparation) -> ViewPair:
 
 def _source(prepared: Preparation, way: str, place: torch.device) -> ViewSource:
     if way == "stepping":
-        return Stepped(prepared, place)
+        # Autograd goes back through every step, as in the paper's own solver.
+        settings = prepared.settings
+        pair = [prepared.dynamics] * len(settings.orders)
+        return Stepped(
+            prepared.features,
+            prepared.operator,
+            pair,
+            settings.orders,
+            settings.schedule,
+            "autograd",
+        )
     if way == "polynomial":
         return InLoop(prepared.features, prepared.polynomial)
     return diffuse_features(

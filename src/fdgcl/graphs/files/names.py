@@ -35,6 +35,7 @@ _TELLING = ({"source", "src", "from"}, {"target", "dst", "dest", "to"})
 WEIGHTS = ("weight", "weights", "edgeweight", "w", "value", "strength")
 IDS = ("id", "nodeid", "node", "ids", "vertex", "vertexid", "key", "name", "index")
 LABELS = ("label", "labels", "y", "class", "target", "category", "community", "subject")
+GRAPHS = ("graph", "graphid", "graphname", "graphs", "graphids")
 # How a missing number may be written in text.
 MISSING = ("", "NA", "N/A", "#N/A", "null", "NULL", "None", "<NA>")
 # Written by pandas for an index that has no name.
