@@ -28,10 +28,8 @@ def main(target: Path) -> None:
     graph = load_dataset("cora-bundled")
     model = FDGCL.preset("cora-bundled")
     settings = model.check()
-    dynamics = Grand(build_operator(graph.adjacency), settings.rate)
-    frequency = torch.linspace(
-        0, dynamics.operator.lambda_max, 400, dtype=torch.float64
-    )
+    dynamics, operator = Grand(rate=settings.rate), build_operator(graph.adjacency)
+    frequency = torch.linspace(0, operator.lambda_max, 400, dtype=torch.float64)
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), dpi=110)
     names = ("local", "global")
     for order, colour, name in zip(settings.orders, COLOURS, names, strict=False):

@@ -90,6 +90,15 @@ def check_count(name: str, value: int, minimum: int = 1) -> int:
     return int(number)
 
 
+def check_flag(name: str, value: bool) -> bool:
+    """Return a truth value; anything else is refused by name."""
+    given: object = value
+    if not isinstance(given, bool):
+        message = f"{name} must be True or False, got {given!r}"
+        raise InputError(message)
+    return value
+
+
 def check_fraction(name: str, value: float) -> float:
     """Return `value`, or refuse it unless it lies in [0, 1]."""
     number = check_finite(name, value)

@@ -48,5 +48,6 @@ def rows_of(
     if level == "node":
         return embedding
     assert isinstance(data, GraphDataset)
-    pooled = pool(torch.from_numpy(embedding), torch.from_numpy(data.ptr), readouts)
+    # A copy of ptr: it is read-only, which torch warns of.
+    pooled = pool(torch.from_numpy(embedding), torch.tensor(data.ptr), readouts)
     return np.asarray(pooled.numpy())

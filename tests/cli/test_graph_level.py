@@ -299,12 +299,29 @@ def test_too_few_graphs_of_a_class_are_refused_before_training(
     assert everything(graphs) == before
 
 
+def test_a_report_is_of_graphs(fdgcl: Command, graphs: Path) -> None:
+    words = ("embed", *OWN, *SMALL, "--labels", "y.csv", "--run", "r")
+    assert fdgcl(*words).exit_code == 0
+    result = fdgcl("report", "r")
+    assert result.exit_code == 0, result.output
+    page = (graphs / "r" / "report.html").read_text("utf-8")
+    assert f"{GRAPHS} graphs of " in page
+    assert "a support vector machine scores" in page
+    assert f"All {GRAPHS} graphs" in page
+    (graphs / "edges.csv").unlink()
+    lost = fdgcl("report", "r", "--labels", "y.csv", "-o", "lost.html")
+    assert lost.exit_code == 0, lost.output
+    assert "a support vector machine" in (graphs / "lost.html").read_text("utf-8")
+
+
 @pytest.mark.dataset
 def test_proteins_by_name(fdgcl: Command, folder: Path, data_root: Path) -> None:
     if not (data_root / "proteins.npz").is_file():
         pytest.skip("no proteins.npz in the benchmark data")
     root = ("--data-root", data_root)
-    result = fdgcl("embed", "proteins", *root, *SMALL, "-o", "z.parquet", "--run", "r")
+    plain = ("--combine", "sum", "--readout", "mean")
+    words = ("embed", "proteins", *root, *SMALL, *plain, "-o", "z.parquet")
+    result = fdgcl(*words, "--run", "r")
     assert result.exit_code == 0, result.output
     assert "proteins: 1,113 graphs, 43,471 nodes, 162,088 edges" in result.stderr
     assert "fdgcl evaluate z.parquet --dataset proteins" in result.stdout

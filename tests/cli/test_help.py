@@ -93,9 +93,13 @@ def test_every_setting_of_the_model_is_an_option_with_its_default() -> None:
         )
 
 
+def _word(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def _shown(name: str, value: object) -> str:
     if isinstance(value, bool):
         return name if value else f"no-{name}"
     if isinstance(value, tuple):
-        return ",".join(f"{part:g}" for part in value) or "nothing"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+        return ",".join(map(_word, value)) or "nothing"
+    return _word(value)

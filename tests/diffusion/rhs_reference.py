@@ -109,7 +109,8 @@ def cde(options, parameters, a, x, rate):
 
 
 def gread(options, parameters, a, x, rate):
-    gamma, nu = parameters["weights"]
+    fixed = options["gamma"], options["nu"]
+    gamma, nu = parameters["weights"] if options["trained"] else fixed
     reaction = {
         "blurring-sharpening": lambda z: a @ laplacian(a, z),
         "source": lambda z: x,

@@ -74,7 +74,6 @@ class Leaky(Dynamics):
     """One product, like heat diffusion, but something is lost at frequency 0 too."""
 
     name = "leaky"
-    about = "leaks"
     is_fixed_linear = True
 
     def start(self, graph, x):

@@ -90,7 +90,6 @@ def test_the_leak_has_the_solution_it_should(order):
 
 class Broken(Dynamics):
     name = "broken"
-    about = "breaks a promise"
     is_fixed_linear = False
 
     def start(self, graph, x):

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from fdgcl.diffusion import GRADIENTS, Schedule
-from fdgcl.diffusion.stepping import diffuse_stepped
+from fdgcl.diffusion.dynamics import Flow
+from fdgcl.diffusion.stepping import diffuse_stepped, run_segments
 from fdgcl.graphs.operators import build_operator
 
 from .cases import STEPPING, noise, random_symmetric
@@ -128,6 +129,33 @@ def test_many_steps_have_the_gradient_of_autograd(way, solver, order, memory):
     for expected, other in zip(*found, strict=True):
         scale = float(expected.abs().max())
         assert torch.allclose(other, expected, rtol=1e-12, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize("way", ["adjoint", "checkpoint"])
+@pytest.mark.parametrize("solver", STEPPING)
+def test_the_way_back_is_taken_at_the_times_of_the_way_there(way, solver):
+    found = []
+    for each in ("autograd", way):
+        start, rate = noise(3).requires_grad_(), noise(3, seed=1).requires_grad_()
+
+        def rhs(t, y, rate=rate):
+            return math.cos(3 * t) * torch.sin(rate * y) + t
+
+        flow = Flow(start, rhs, (rate,))
+        value = run_segments(flow, 0.6, Schedule(2, 0.25, solver, 2), each)
+        found.append(torch.autograd.grad(value.square().sum(), (start, rate)))
+    for expected, other in zip(*found, strict=True):
+        assert torch.allclose(other, expected, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("way", GRADIENTS)
+@pytest.mark.parametrize("solver", STEPPING)
+def test_a_right_hand_side_may_depend_on_nothing(way, solver):
+    start = noise(3).requires_grad_()
+    flow = Flow(start, lambda t, y: torch.ones_like(y))
+    value = run_segments(flow, 0.6, Schedule(2, 0.25, solver), way)
+    (found,) = torch.autograd.grad(value.sum(), start)
+    assert torch.allclose(found, torch.ones_like(start), atol=1e-13)
 
 
 @pytest.mark.parametrize("way", ["adjoint", "checkpoint"])

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
+from fdgcl.cli.level import Level
 from fdgcl.cli.record import Record, read_record
 from fdgcl.cli.report_labels import Labelled, from_graph, from_labels, in_order_of
 from fdgcl.cli.runs import EMBEDDING
-from fdgcl.cli.source import read
+from fdgcl.cli.source import read_data
 from fdgcl.cli.talk import Talk
+from fdgcl.cli.truth import load_named
 
 if TYPE_CHECKING:
     from fdgcl.cli.progress import Bars
-    from fdgcl.graphs import Graph
+    from fdgcl.cli.source import Data
     from fdgcl.preparation import Preparation
     from fdgcl.report.accuracy import Score
     from fdgcl.report.run_page import Embedded, Findings, Spectrum
@@ -53,10 +54,12 @@ def gather(folder: Path, given: Given, talk: Talk, bars: Bars) -> Findings:
         prepared = _prepared(graph, config, given, talk)
         if prepared is None and given.dataset is None:
             graph = None
-        embedded = _embedded(folder, record, given, config, talk)
+        embedded = _embedded(folder, record, given, talk)
+        level = _level(embedded, graph, config, record)
         if embedded is not None and graph is not None:
-            embedded = in_order_of(graph, embedded, given.dataset or graph.name)
-    labelled = _labelled(graph, given, embedded)
+            name = given.dataset or graph.name
+            embedded = in_order_of(graph, embedded, name, level)
+    labelled = _labelled(graph, given, embedded, level)
     scores, scored = _scores(embedded, labelled, record, given, talk, bars)
     with bars.waiting("spectrum"):
         spectrum = _spectrum(prepared, config)
@@ -75,6 +78,7 @@ def gather(folder: Path, given: Given, talk: Talk, bars: Bars) -> Findings:
         scores=scores,
         scored=scored,
         paper=_paper(_dataset(config, record, given), graph) if scores else None,
+        level=level,
         notices=[*(record.notices if record else ()), *talk.notices],
         facts=_facts(folder, record),
     )
@@ -95,33 +99,32 @@ def _dataset(config: Config, record: Record | None, given: Given) -> str | None:
 
 def _graph(
     config: Config, record: Record | None, given: Given, talk: Talk
-) -> Graph | None:
+) -> Data | None:
     """The graph named, recorded, or of the name that the run says; None if lost."""
-    from fdgcl.graphs import load_dataset
-
     if given.dataset is not None:
-        return load_dataset(given.dataset, given.data_root)
+        return load_named(given.dataset, given.data_root)
     name = _dataset(config, record, given)
     try:
         if record is not None:
             root = given.data_root or record.reading.data_root
-            return read(record.source, replace(record.reading, data_root=root))
+            return read_data(record.source, replace(record.reading, data_root=root))
         if name is not None:
-            return load_dataset(name, given.data_root)
+            return load_named(name, given.data_root)
     except InputError as error:
         talk.notice(f"the run's graph is not at hand any more: {error}")
     return None
 
 
 def _prepared(
-    graph: Graph | None, config: Config, given: Given, talk: Talk
+    graph: Data | None, config: Config, given: Given, talk: Talk
 ) -> Preparation | None:
     """The graph as the run used it; None where it is not the same."""
+    from fdgcl.levels import as_graph
     from fdgcl.preparation import prepare
 
     if graph is None:
         return None
-    prepared = prepare(graph, config.settings)
+    prepared = prepare(as_graph(graph), config.settings)
     if prepared.describe_graph()["fingerprint"] == config.graph["fingerprint"]:
         return prepared
     used = "its labels are used alone" if given.dataset else "it is left out"
@@ -133,7 +136,7 @@ def _prepared(
 
 
 def _embedded(
-    folder: Path, record: Record | None, given: Given, config: Config, talk: Talk
+    folder: Path, record: Record | None, given: Given, talk: Talk
 ) -> Embedded | None:
     import numpy as np
 
@@ -146,26 +149,51 @@ def _embedded(
         talk.notice("there is no embedding in the run: name its file by --embedding")
         return None
     ids, z = read_embeddings(path)
-    nodes = int(config.graph["nodes"])
-    if len(ids) != nodes:
-        message = (
-            f"{path} has {len(ids):,} rows, but the run's graph has {nodes:,} nodes: "
-            "it is another graph's embedding"
-        )
-        raise InputError(message)
     if not np.isfinite(z).all():
         message = f"{path} has values that are not finite"
         raise InputError(message)
     return Embedded(ids, np.array(z))  # what was read cannot be written to
 
 
+def _level(
+    embedded: Embedded | None, data: Data | None, config: Config, record: Record | None
+) -> Level:
+    """What the embedding's rows stand for.
+
+    Raises:
+        InputError: They are neither as many as nodes nor as graphs.
+    """
+    from fdgcl.graphs import GraphDataset
+
+    recorded: Level = "graph" if record and record.level == "graph" else "node"
+    if embedded is None:
+        return recorded
+    rows, nodes = len(embedded.ids), int(config.graph["nodes"])
+    if data is None and recorded == "graph":
+        return "graph"
+    if rows == nodes:
+        return "node"
+    if isinstance(data, GraphDataset) and rows == len(data):
+        return "graph"
+    graphs = f" and {len(data):,} graphs" if isinstance(data, GraphDataset) else ""
+    message = (
+        f"the embedding has {rows:,} rows, but the run's graph has {nodes:,} "
+        f"nodes{graphs}: it is another graph's embedding"
+    )
+    raise InputError(message)
+
+
 def _labelled(
-    graph: Graph | None, given: Given, embedded: Embedded | None
+    graph: Data | None, given: Given, embedded: Embedded | None, level: Level
 ) -> Labelled | None:
+    from fdgcl.levels import as_graph
+
     if given.labels is not None and embedded is not None:
         return from_labels(
-            given.labels, given.id_column, given.label_column, embedded.ids
+            given.labels, given.id_column, given.label_column, embedded.ids, level
         )
+    if graph is not None and level == "node":
+        graph = as_graph(graph)
     if graph is not None and graph.y is not None:
         return from_graph(graph)
     if given.dataset is not None and graph is not None:
@@ -182,29 +210,16 @@ def _scores(
     talk: Talk,
     bars: Bars,
 ) -> tuple[list[Score], str]:
-    from fdgcl.evaluation import linear_probe
-    from fdgcl.report.accuracy import Score
-
     named = (given.embedding, given.dataset, given.labels)
     if record is not None and record.scores and not any(named):
         return [_recorded(one) for one in record.scores], record.scored
     if embedded is None or labelled is None:
         return [], ""
     try:
-        splits = labelled.with_splits()
-        result = linear_probe(
-            embedded.z, labelled.y, splits, progress=partial(bars, "probe")
-        )
+        score, caption = labelled.score(embedded.z, bars)
     except InputError as error:
         talk.notice(f"the embedding was not scored: {error}")
         return [], ""
-    count = len(splits)
-    spread = result.test_std if count > 1 else None
-    caption = (
-        f"Labels of {labelled.name}; {count} split{'s'[: count > 1]} ({splits.name}). "
-        "Every choice is made on validation nodes."
-    )
-    score = Score("this embedding", result.test_mean, spread, result.val_mean)
     return [score], caption
 
 
@@ -247,16 +262,17 @@ def _spectrum(prepared: Preparation | None, config: Config) -> Spectrum:
     return Spectrum(prepared.operator, density, f"{note}, {how}.")
 
 
-def _views(folder: Path, graph: Graph, talk: Talk) -> Any:
+def _views(folder: Path, graph: Data, talk: Talk) -> Any:
+    from fdgcl.levels import as_graph
     from fdgcl.model import FDGCL
 
-    if graph.num_nodes > MOST_VIEWED:
+    if as_graph(graph).num_nodes > MOST_VIEWED:
         talk.notice(f"the two views are left out above {MOST_VIEWED:,} nodes")
         return None
     return FDGCL.load(folder, device="auto").views(graph)
 
 
-def _paper(dataset: str | None, graph: Graph | None) -> Score | None:
+def _paper(dataset: str | None, graph: Data | None) -> Score | None:
     """The paper's accuracy on a dataset of its own; the bundled copy is another."""
     from fdgcl.experiments.loader import load_experiments
     from fdgcl.graphs.datasets import BUNDLED

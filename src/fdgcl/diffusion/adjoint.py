@@ -232,6 +232,8 @@ class _Sweep:
         with torch.enable_grad():
             state = state.detach().requires_grad_()
             value = problem.rhs(k * self._recurrence.step, state)
+        if not value.requires_grad:
+            return torch.zeros_like(state)
         ends: Sequence[Tensor] = (state, *problem.tensors)
         found = torch.autograd.grad(value, ends, gradient, allow_unused=True)
         for total, part in zip(self.to_tensors, found[1:], strict=True):

@@ -96,13 +96,16 @@ def project(z: Matrix, seed: int = 0) -> tuple[Matrix, str]:
     return tsne.fit_transform(plane), method
 
 
-def embedding_map(z: Matrix, ids: NDArray[Any], groups: Groups | None) -> Figure:
+def embedding_map(
+    z: Matrix, ids: NDArray[Any], groups: Groups | None, level: str = "node"
+) -> Figure:
     """Draw a map of the rows; of a sample, where there are very many.
 
     Args:
-        z: (nodes x columns), finite.
+        z: (rows x columns), finite.
         ids: Shown on hover.
         groups: What to colour by; None for clusters.
+        level: What a row stands for, `node` or `graph`.
     """
     rows = sample_rows(len(z))
     part = z[rows]
@@ -121,12 +124,12 @@ def embedding_map(z: Matrix, ids: NDArray[Any], groups: Groups | None) -> Figure
         for name, members, color in _parts(groups)
     ]
     taken = (
-        f"{len(rows):,} of {len(z):,} nodes, drawn at random"
+        f"{len(rows):,} of {len(z):,} {level}s, drawn at random"
         if len(rows) < len(z)
-        else f"All {len(z):,} nodes"
+        else f"All {len(z):,} {level}s"
     )
     caption = (
-        f"{taken}, by {method}. Coloured by {groups.what}. Hover for a node's id; "
+        f"{taken}, by {method}. Coloured by {groups.what}. Hover for a {level}'s id; "
         "click a name above to hide it, double-click to see it alone."
     )
     return Figure("map", "Map of the embedding", series, caption=caption, map=True)

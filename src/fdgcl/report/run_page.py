@@ -57,13 +57,14 @@ class Findings:
         finished: Whether the run came to its end.
         spectrum: What the diffusion works on.
         embedded: The embedding; None where there is none.
-        groups: The nodes' labels; None where they are not known.
+        groups: The labels of the rows; None where they are not known.
         views: Both views of all nodes; None where the graph is not at hand.
         scores: Accuracies, the embedding's first.
         scored: Whose labels, which splits.
         paper: The paper's accuracy on this dataset.
         notices: What was decided for the user, in this run and this report.
         facts: Versions, times, the command.
+        level: What a row of the embedding stands for, `node` or `graph`.
     """
 
     config: Config
@@ -78,6 +79,7 @@ class Findings:
     paper: Score | None = None
     notices: Sequence[str] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
+    level: str = "node"
 
 
 def run_page(found: Findings) -> Page:
@@ -90,7 +92,7 @@ def run_page(found: Findings) -> Page:
         )
     if found.embedded is not None:
         embedded = found.embedded
-        figure = embedding_map(embedded.z, embedded.ids, found.groups)
+        figure = embedding_map(embedded.z, embedded.ids, found.groups, found.level)
         sections.append(Section("The embedding", [figure]))
     orders = config.settings.orders
     sections.append(training_section(found.history, orders, finished=found.finished))
@@ -105,6 +107,8 @@ def run_page(found: Findings) -> Page:
 def _summary(found: Findings) -> str:
     config = found.config
     size = plural(int(config.graph["nodes"]), "node")
+    if found.level == "graph" and found.embedded is not None:
+        size = f"{plural(len(found.embedded.ids), 'graph')} of {size} in all"
     dim = _dimensions(found)
     done = f"after {plural(len(found.history), 'epoch')} of training without labels"
     if not found.finished:
@@ -112,7 +116,10 @@ def _summary(found: Findings) -> str:
     text = f"{size} embedded in {dim:,} dimensions {done}"
     if found.scores:
         first = found.scores[0]
-        text += f"; a linear probe scores {percent(first.mean, first.std)} % on test"
+        judge = (
+            "a support vector machine" if found.level == "graph" else "a linear probe"
+        )
+        text += f"; {judge} scores {percent(first.mean, first.std)} % on test"
     return f"{text}."
 
 
@@ -174,7 +181,8 @@ def _components(found: Findings, embedded: Embedded) -> Section:
             matrices[f"view of order {order:g}"] = view[sample_rows(len(view))]
     sampled = ""
     if len(rows) < len(embedded.z):
-        sampled = f"From {len(rows):,} of {len(embedded.z):,} nodes, drawn at random."
+        of = f"{len(embedded.z):,} {found.level}s"
+        sampled = f"From {len(rows):,} of {of}, drawn at random."
     components = {name: principal(matrix) for name, matrix in matrices.items()}
     return principal_section(components, sampled)
 

@@ -56,7 +56,6 @@ class AttentionGrand(Dynamics):
     """
 
     name = "grand-attention"
-    about = "heat diffusion with attention between the initial features as weights"
     is_fixed_linear = False
 
     def __init__(self, *, heads: int = 4, width: int = 16, **common: Any) -> None:
@@ -87,7 +86,6 @@ class NonlinearGrand(Dynamics):
     """
 
     name = "grand-nonlinear"
-    about = "heat diffusion with attention between the features of the moment"
     is_fixed_linear = False
 
     def __init__(self, *, heads: int = 4, width: int = 16, **common: Any) -> None:

@@ -96,7 +96,6 @@ class Dynamics(nn.Module, abc.ABC):
 
     Attributes:
         name: The name users choose it by.
-        about: One line for users.
 
     Args:
         rate: Factor in front of all of F.
@@ -106,7 +105,6 @@ class Dynamics(nn.Module, abc.ABC):
     """
 
     name: ClassVar[str]
-    about: ClassVar[str]
 
     def __init__(
         self,

@@ -32,7 +32,6 @@ class Cde(Dynamics):
     """
 
     name = "cde"
-    about = "diffusion and convection, its velocities trained"
     is_fixed_linear = False
 
     def __init__(

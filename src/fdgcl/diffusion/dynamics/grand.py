@@ -14,7 +14,6 @@ class Grand(Dynamics):
     """`F(Z) = -rate * (I - A) Z`. Reference: Chamberlain et al., GRAND, 2021."""
 
     name = "grand"
-    about = "heat diffusion with the graph's own weights"
     is_fixed_linear = True
 
     def start(self, graph: Gathering, x: Tensor) -> Flow:

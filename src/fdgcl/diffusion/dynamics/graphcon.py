@@ -30,7 +30,6 @@ class GraphCon(Dynamics):
     """
 
     name = "graphcon"
-    about = "damped oscillators coupled along the edges"
 
     def __init__(
         self,

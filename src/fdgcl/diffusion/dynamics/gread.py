@@ -8,7 +8,7 @@ from typing import Any, final
 import torch
 from torch import Tensor, nn
 
-from fdgcl._checks import check_finite, choose
+from fdgcl._checks import check_finite, check_flag, choose
 from fdgcl.diffusion.dynamics.base import Dynamics, Flow, Gathering, change
 
 # r(Z), from the state, (A - I) times it, the graph and the initial features.
@@ -64,7 +64,6 @@ class Gread(Dynamics):
     """
 
     name = "gread"
-    about = "diffusion and a reaction in every node, their weights trained"
 
     def __init__(
         self,
@@ -78,13 +77,11 @@ class Gread(Dynamics):
         super().__init__(**common)
         self.reaction = reaction
         self._react = choose("reaction", reaction, REACTIONS)
-        self.trained = trained
-        given = torch.tensor(
-            [check_finite("gamma", gamma), check_finite("nu", nu)], dtype=self._dtype
-        )
-        columns = self.dim if trained else 1
-        weights = given[:, None].repeat(1, columns)
-        self.weights = nn.Parameter(weights, requires_grad=trained)
+        self.trained = check_flag("trained", trained)
+        self._given = check_finite("gamma", gamma), check_finite("nu", nu)
+        start = torch.tensor(self._given, dtype=self._dtype)[:, None]
+        columns = start.repeat(1, self.dim)
+        self.weights = nn.Parameter(columns) if trained else None
 
     @property
     def is_fixed_linear(self) -> bool:
@@ -103,12 +100,12 @@ class Gread(Dynamics):
 
     def start(self, graph: Gathering, x: Tensor) -> Flow:
         """See the base class."""
-        fixed = self.weights[:, 0].tolist()
+        weights = self.weights
 
         def rhs(_: float, state: Tensor) -> Tensor:
-            gamma, nu = self.weights if self.trained else fixed
+            gamma, nu = self._given if weights is None else weights
             spread = change(graph, state)
             total: Tensor = spread * gamma + self._react(state, spread, graph, x) * nu
             return total * self.rate
 
-        return Flow(x, rhs, (self.weights, x))
+        return Flow(x, rhs, (x,) if weights is None else (weights, x))
