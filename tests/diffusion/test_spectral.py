@@ -193,7 +193,6 @@ def test_late_in_time_only_the_constant_signal_is_left(dynamics):
 @pytest.mark.parametrize("name", DYNAMICS)
 def test_the_registry_names_what_it_holds(name):
     assert DYNAMICS[name].name == name
-    assert DYNAMICS[name].about
 
 
 @pytest.mark.parametrize("case", WITH_SYMBOL, ids=str)
