@@ -234,8 +234,10 @@ def _finish(figure: Figure, axes: Axes, names: Sequence[str]) -> None:
         if log:
             axis.set_minor_formatter("")
     if names:
-        wrapped = ["\n".join(textwrap.wrap(name, 16, max_lines=3)) for name in names]
         tilted = len(names) > 6 and max(map(len, names)) > 6
+        # Tilted names of several lines would run into each other.
+        width, lines = (40, 1) if tilted else (16, 3)
+        wrapped = ["\n".join(textwrap.wrap(n, width, max_lines=lines)) for n in names]
         axes.set_xticks(
             range(len(names)),
             wrapped,

@@ -56,13 +56,13 @@ TABLES: dict[str, Table] = {
     ),
     "dynamics": Table(
         "Other right-hand sides",
-        "the appendix's table of dynamics",
+        "the table of dynamics in the appendix",
         "GRAND, CDE and GREAD as encoders, by the paper's settings and ours.",
         f"{_HERE}.accuracy:DynamicsAccuracy",
     ),
     "graphs": Table(
         "Classification of whole graphs",
-        "the appendix's table of graph classification",
+        "the table of graph classification in the appendix",
         "Support vector machine on embeddings of graphs, ten folds.",
         f"{_HERE}.graphs:GraphAccuracy",
     ),

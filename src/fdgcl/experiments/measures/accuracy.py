@@ -13,7 +13,7 @@ from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.gcn import gcn_embedding
 from fdgcl.experiments.measures.accuracy_grid import by_encoder
 from fdgcl.experiments.measures.accuracy_tables import by_dataset
-from fdgcl.experiments.measures.accuracy_words import dynamics_in_words, orders_in_words
+from fdgcl.experiments.measures.accuracy_words import orders_in_words, worth_of_training
 from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.graphs import Graph
 from fdgcl.model import FDGCL
@@ -123,4 +123,4 @@ class DynamicsAccuracy(_Probed):
         absent: Mapping[str, str],
     ) -> list[Section]:
         """See the base class."""
-        return by_encoder(experiments, records, absent, dynamics_in_words)
+        return by_encoder(experiments, records, absent, worth_of_training)

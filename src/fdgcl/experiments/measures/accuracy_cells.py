@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from fdgcl.experiments.measures.scores import Scores
-from fdgcl.report.page import Series
+from fdgcl.report.page import Mark, Series
 
 NO_RESULT = "no result"
 UNIT = "test accuracy in %"
@@ -17,15 +17,22 @@ def validation(scores: Scores | None) -> str:
     return "" if scores is None else f"{100 * fmean(scores.val):.2f}"
 
 
-def bars(name: str, values: Sequence[tuple[str, float, float]]) -> Series:
-    """Bars with whiskers, from (label, mean, standard deviation)."""
+def bars(
+    name: str,
+    values: Sequence[tuple[str, float, float]],
+    *,
+    mark: Mark = "bar",
+    color: int | None = None,
+) -> Series:
+    """Bars, or points, with whiskers from (label, mean, standard deviation)."""
     return Series(
         name,
         [label for label, _, _ in values],
         [mean for _, mean, _ in values],
-        mark="bar",
+        mark=mark,
         error=[std for _, _, std in values],
         dashed=name == "paper",
+        color=color,
     )
 
 

@@ -20,14 +20,14 @@ from fdgcl.experiments.measures.accuracy_notes import (
 )
 from fdgcl.experiments.measures.base import Record
 from fdgcl.experiments.measures.scores import Scores, collect
-from fdgcl.report.page import Block, Figure, Section, Table, Text
+from fdgcl.report.page import Block, Figure, Section, Table
 
 
 def by_encoder(
     experiments: Sequence[Experiment],
     records: Sequence[Record],
     absent: Mapping[str, str],
-    words: Callable[[Grid], Iterable[Text]],
+    findings: Callable[[Grid], Iterable[Block]],
 ) -> list[Section]:
     """One line an encoder, columns by dataset.
 
@@ -35,10 +35,10 @@ def by_encoder(
         experiments: Those of the table, in reading order.
         records: Their lines.
         absent: Why a dataset is not here, by its name.
-        words: What the table comes to, in sentences.
+        findings: What the table comes to.
     """
     grid = Grid(experiments, collect(records), absent)
-    blocks: list[Block] = [grid.accuracy(), *words(grid)]
+    blocks: list[Block] = [grid.accuracy(), *findings(grid)]
     blocks += [*absences(absent), *other_splits(records)]
     blocks += [grid.figure(dataset) for dataset in grid.here]
     return [
@@ -75,8 +75,9 @@ class Grid:
 
     def untrained(self, dataset: str, variant: str) -> Scores | None:
         """The scores of the same encoder before training, where they were asked for."""
-        experiment = self.cells[dataset, variant]
-        return self._scores.get((experiment.name, "untrained"))
+        experiment = self.cells.get((dataset, variant))
+        name = "" if experiment is None else experiment.name
+        return self._scores.get((name, "untrained"))
 
     def accuracy(self) -> Table:
         """The paper's numbers beside ours; the best of a column stressed."""
@@ -139,11 +140,16 @@ class Grid:
             scores = self.find(dataset, variant)[1]
             if scores is not None:
                 ours.append((label, scores.mean, scores.std))
-        both = {"paper": paper, "measured": ours}
+        # Measured first: the paper may have no number for some, and keeps its colour.
+        both = {"measured": (ours, 1), "paper": (paper, 0)}
         return Figure(
             name=f"{self._table}-{dataset}",
             title=f"Encoders on {dataset}",
-            series=[bars(name, values) for name, values in both.items() if values],
+            series=[
+                bars(name, values, color=color)
+                for name, (values, color) in both.items()
+                if values
+            ],
             y_label=UNIT,
             caption="Bars are means, whiskers standard deviations.",
         )

@@ -1,11 +1,11 @@
-"""What the accuracy grids come to, in sentences."""
+"""What the accuracy grids come to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from fdgcl.experiments.measures.accuracy_grid import Grid
-from fdgcl.report.page import Text
+from fdgcl.report.page import Table, Text
 
 
 def orders_in_words(grid: Grid) -> Iterator[Text]:
@@ -28,15 +28,21 @@ def orders_in_words(grid: Grid) -> Iterator[Text]:
             )
 
 
-def dynamics_in_words(grid: Grid) -> Iterator[Text]:
-    """The paper's word or number beside ours, dynamics by dynamics."""
-    for dataset in grid.here:
-        parts = []
-        for (name, variant), one in grid.cells.items():
-            paper, scores = grid.find(name, variant)
-            if name == dataset and paper and scores is not None:
-                untrained = grid.untrained(name, variant)
-                rest = f", untrained {untrained.mean:.2f}" if untrained else ""
-                parts.append(f"{one.label} {scores.mean:.2f} (paper {paper}{rest})")
-        if parts:
-            yield Text(f"{dataset}: {'; '.join(parts)}.")
+def worth_of_training(grid: Grid) -> Iterator[Table]:
+    """The same encoders before training, beside what training made of them."""
+    rows = []
+    for variant, label in grid.labels.items():
+        cells = []
+        for dataset in grid.here:
+            trained = grid.find(dataset, variant)[1]
+            before = grid.untrained(dataset, variant)
+            if trained is None or before is None:
+                cells.append("")
+            else:
+                cells.append(f"{before} ({trained.mean - before.mean:+.2f})")
+        rows.append([label, *cells])
+    yield Table(
+        ["encoder, untrained", *grid.here],
+        rows,
+        "The same before training; in brackets what training adds.",
+    )
