@@ -34,6 +34,8 @@ from fdgcl.views import ACTIVATIONS, COMBINATIONS, KEPT
 from fdgcl.views.readout import check_readouts
 
 STRATEGIES = ("auto", "precompute", "in-loop")
+# Far from the encoders' own seeds: their weights and a dynamics' must not be alike.
+DYNAMICS_SEED = 10_000_019
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
@@ -133,6 +135,8 @@ class Settings:
         if not isinstance(given, Mapping | None):
             message = f"dynamics_options must map names to values, got {given!r}"
             raise InputError(message)
+        if given is not None:
+            object.__setattr__(self, "dynamics_options", dict(given))
         dynamics = self.new_dynamics(dim=1)
         check_method(dynamics, self.schedule, "auto")
         if dynamics.is_fixed_linear:
@@ -145,7 +149,10 @@ class Settings:
             raise InputError(message)
         blocks = [name for name in self.keep if name != "features"]
         if blocks:
-            message = f"{why}: only 'features' can be kept beside it, not {blocks[0]!r}"
+            message = (
+                f"{why}: of what to keep beside it, only 'features' can be, not "
+                f"{blocks[0]!r}; give keep anew"
+            )
             raise InputError(message)
 
     def _choices(self) -> list[tuple[str, str, Mapping[str, Any]]]:
@@ -175,7 +182,7 @@ class Settings:
             self.dynamics_options,
             rate=self.rate,
             dim=dim,
-            seed=2 * self.seed + view,
+            seed=DYNAMICS_SEED + 2 * self.seed + view,
             dtype=DTYPES[self.dtype],
         )
 

@@ -5,17 +5,52 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from smallgraph import Command, everything
 
 from fdgcl.cli.reproduction import processes, time_left
 from fdgcl.experiments import loader
+from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.machine import available_cores
 from fdgcl.experiments.measures import TABLES, Table
+from fdgcl.experiments.measures.base import Measure, Record, Unit
+from fdgcl.experiments.measures.graphs import GraphAccuracy
+from fdgcl.graphs import GraphDataset
+from fdgcl.report.page import Section
 
 TOYS = Path(__file__).parents[1] / "experiments"
+
+
+class FewGraphs(Measure):
+    """Two parts on twenty graphs; other processes find this by its name."""
+
+    options = GraphAccuracy.options
+
+    def units(self, experiment: Experiment, seeds: int) -> list[Unit]:
+        units = GraphAccuracy().units(experiment, seeds)
+        return [unit for unit in units if unit.part in ("trained", "features")]
+
+    def run(
+        self, experiment: Experiment, unit: Unit, graph: GraphDataset, device: str
+    ) -> list[Record]:
+        assert graph.y is not None
+        some = [np.flatnonzero(graph.y == code)[:10] for code in (0, 1)]
+        few = graph.subset(np.concatenate(some))
+        return GraphAccuracy().run(experiment, unit, few, device)
+
+    def show(
+        self,
+        experiments: Sequence[Experiment],
+        records: Sequence[Record],
+        absent: Mapping[str, str],
+    ) -> list[Section]:
+        return GraphAccuracy().show(experiments, records, absent)
 
 
 @pytest.fixture
@@ -155,6 +190,54 @@ def test_a_real_row(fdgcl: Command, folder: Path, data_root: Path) -> None:
     trained = [r["test"] for r in records if r["part"] == "trained"]
     assert len(trained) == 10
     assert sum(trained) / 10 > 0.75
+
+
+@pytest.mark.slow
+@pytest.mark.dataset
+def test_a_real_line_of_the_dynamics(
+    fdgcl: Command, folder: Path, data_root: Path
+) -> None:
+    words = ("--dataset", "wisconsin", "--variant", "gread-best", "--seeds", "1")
+    more = ("--jobs", "1", "--data-root", data_root)
+    result = fdgcl("reproduce", "dynamics", *words, *more)
+    assert result.exit_code == 0, result.stderr
+    assert "GREAD, ours" in result.stdout
+    assert "73.73 ±" in result.stdout  # the paper's
+    run = folder / "runs/reproduce-dynamics"
+    report = (run / "report.html").read_text(encoding="utf-8")
+    assert "Other right-hand sides" in report
+    assert "dynamics-wisconsin" in report
+    lines = (run / "records.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines if '"kind"' not in line]
+    scores = {
+        part: [r["test"] for r in records if r["part"] == part]
+        for part in ("trained", "untrained")
+    }
+    assert [len(values) for values in scores.values()] == [10, 10]
+    assert sum(scores["trained"]) / 10 > 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.dataset
+def test_a_table_of_real_graphs(
+    fdgcl: Command, folder: Path, data_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = replace(TABLES["graphs"], measure=f"{__name__}:FewGraphs")
+    monkeypatch.setitem(TABLES, "graphs", few)
+    words = ("--dataset", "proteins", "--variant", "paper", "--seeds", "1")
+    more = ("--jobs", "1", "--data-root", data_root, "--json", "out.json")
+    result = fdgcl("reproduce", "graphs", *words, *more)
+    assert result.exit_code == 0, result.stderr
+    assert "CI-GCL, published" in result.stdout
+    assert "75.40 ± 0.28" in result.stdout  # the paper's
+    report = folder / "runs/reproduce-graphs/report.html"
+    assert "graphs-proteins" in report.read_text(encoding="utf-8")
+    records = json.loads(Path("out.json").read_text())["records"]
+    assert {record["graphs"] for record in records} == {20}
+    assert Counter(record["part"] for record in records) == {
+        "trained": 10,
+        "features": 10,
+    }
 
 
 def test_help_and_list_are_light() -> None:

@@ -155,6 +155,10 @@ BAD = {
     "[options]\nencoder = 3": "'encoder' must be a str, got 3",
     "[options]\nparts = 'trained'": "'parts' must be a list, got 'trained'",
     "[paper]\nstd = 1": r"\[paper\] needs a value",
+    "[paper]": r"\[paper\] needs a value, or a word in its place",
+    "[paper]\nvalue = 1\nword = 'OOM'": "needs a value, or a word in its place",
+    "[paper]\nword = 3": "word must be text, got 3",
+    "[paper]\nwrod = 'OOM'": r"unknown key of \[paper\] 'wrod'; did you mean \"word\"",
     "[paper]\nvalue = 'high'": "value must be a finite number, got 'high'",
     "[paper]\nvalue = 1\nstd = -1": "std must be zero or more",
     "[paper]\nvalue = 1\nmean = 1": "unknown key of \\[paper\\] 'mean'",
@@ -176,6 +180,24 @@ def test_bad_files_are_refused_by_name(content: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=BAD[content]) as caught:
         load_experiments("homophilic", tmp_path)
     assert "cora-x.toml: " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "number", "word"),
+    [
+        ("", None, ""),
+        ("[paper]\nvalue = 71.79\nstd = 0.14", PaperNumber(71.79, 0.14), ""),
+        ("[paper]\nvalue = 71.79", PaperNumber(71.79, None), ""),
+        ("[paper]\nword = 'OOM'", None, "OOM"),
+    ],
+)
+def test_the_paper_has_a_number_a_word_or_nothing(
+    content: str, number: PaperNumber | None, word: str, tmp_path: Path
+) -> None:
+    (tmp_path / "dynamics").mkdir()
+    (tmp_path / "dynamics" / "cora-x.toml").write_text(content)
+    (experiment,) = load_experiments("dynamics", tmp_path)
+    assert (experiment.paper, experiment.paper_word) == (number, word)
 
 
 def test_bad_names_are_refused(tmp_path: Path) -> None:

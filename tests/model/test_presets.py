@@ -59,7 +59,7 @@ def test_without_ours_the_papers_is_taken() -> None:
 
 
 def test_the_papers_fifteen_are_there() -> None:
-    assert set(PRESETS) == {*PAPER, "cora-bundled"}
+    assert set(PRESETS) == {*PAPER, "cora-bundled", "proteins", "dd"}
 
 
 @pytest.mark.parametrize("name", PAPER)

@@ -260,6 +260,9 @@ def _pairs(text: str) -> dict[str, Any]:
                 f"{text!r}"
             )
             raise InputError(message)
+        if name.strip() in found:
+            message = f"--dynamics-options names {name.strip()!r} twice"
+            raise InputError(message)
         found[name.strip()] = _value(value.strip())
     return found
 

@@ -73,10 +73,10 @@ def check_method(dynamics: Dynamics, schedule: Schedule, method: Method) -> None
     if schedule.scheme.needs_linear and (
         method == "stepped" or not dynamics.is_fixed_linear
     ):
+        asked = " and method 'stepped'" if method == "stepped" else ""
         message = (
-            f"solver {schedule.solver!r} has no steps: it needs fixed linear dynamics "
-            f"and the polynomial method, got dynamics {dynamics.name!r} and method "
-            f"{method!r}"
+            f"solver {schedule.solver!r} has no steps: it needs a linear dynamics with "
+            f"fixed weights, got dynamics {dynamics.name!r}{asked}"
         )
         raise InputError(message)
     if schedule.scheme.needs_linear and not dynamics.has_symbol:

@@ -240,15 +240,17 @@ def _about(experiment: Experiment) -> Record:
 def _is_current(line: Record, experiment: Experiment, measure: Measure) -> bool:
     """Whether a line's settings are an experiment's as they are now.
 
-    A setting or option that came later had its default then.
+    A setting or option that came later had its default then. Which parts there are to
+    measure changes none of them.
     """
     if line["experiment"] != experiment.name:
         return False
     settings = {**_settings(FDGCL().get_params()), **line["settings"]}
     options = {**_plain(measure.options), **line["options"]}
-    return settings == _settings(experiment.settings) and options == _plain(
-        experiment.options
-    )
+    now = _plain(experiment.options)
+    for either in (options, now):
+        either.pop("parts", None)
+    return settings == _settings(experiment.settings) and options == now
 
 
 def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:

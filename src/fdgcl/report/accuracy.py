@@ -27,7 +27,10 @@ class Score:
 
 
 def accuracy_section(
-    scores: Sequence[Score], caption: str, paper: Score | None = None
+    scores: Sequence[Score],
+    caption: str,
+    paper: Score | None = None,
+    judge: str = "linear probe",
 ) -> Section:
     """A table and a figure of test accuracies.
 
@@ -35,11 +38,12 @@ def accuracy_section(
         scores: Ours, the embedding's first.
         caption: Says whose labels, which splits.
         paper: What the paper reports for this dataset.
+        judge: What was fitted to the embedding.
     """
     best = max(range(len(scores)), key=lambda row: scores[row].mean)
     rows = [*scores, *([paper] if paper else [])]
     table = Table(
-        ("linear probe on", "test accuracy, %", "validation, %"),
+        (f"{judge} on", "test accuracy, %", "validation, %"),
         [
             (
                 one.name,
@@ -56,7 +60,7 @@ def accuracy_section(
         series.append(_bars("in the paper", [paper], dashed=True))
     figure = Figure(
         "accuracy",
-        "Test accuracy of a linear probe",
+        f"Test accuracy of a {judge}",
         series,
         y_label="test accuracy, %",
         caption="Bars show the mean, whiskers one standard deviation over the splits.",

@@ -87,9 +87,9 @@ def run_page(found: Findings) -> Page:
     config = found.config
     sections = [_overview(found)]
     if found.scores:
-        sections.append(
-            accuracy_section(found.scores, _sentence(found.scored), found.paper)
-        )
+        told = _sentence(found.scored)
+        judge = _judge(found)
+        sections.append(accuracy_section(found.scores, told, found.paper, judge))
     if found.embedded is not None:
         embedded = found.embedded
         figure = embedding_map(embedded.z, embedded.ids, found.groups, found.level)
@@ -116,11 +116,13 @@ def _summary(found: Findings) -> str:
     text = f"{size} embedded in {dim:,} dimensions {done}"
     if found.scores:
         first = found.scores[0]
-        judge = (
-            "a support vector machine" if found.level == "graph" else "a linear probe"
-        )
-        text += f"; {judge} scores {percent(first.mean, first.std)} % on test"
+        score = percent(first.mean, first.std)
+        text += f"; a {_judge(found)} scores {score} % on test"
     return f"{text}."
+
+
+def _judge(found: Findings) -> str:
+    return "support vector machine" if found.level == "graph" else "linear probe"
 
 
 def _dimensions(found: Findings) -> int:

@@ -32,8 +32,7 @@ class _Attention(nn.Module):
 
 
 def _new_attention(dynamics: Dynamics, heads: int, width: int) -> _Attention:
-    check_count("heads", heads)
-    check_count("width", width)
+    heads, width = check_count("heads", heads), check_count("width", width)
     query, key = (
         dynamics.new_parameter(heads * width, dynamics.dim, scale=_INITIAL_SCALE)
         for _ in range(2)

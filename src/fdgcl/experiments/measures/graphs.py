@@ -23,20 +23,30 @@ def _trained(model: FDGCL, dataset: GraphDataset) -> Any:
     return model.fit_transform(dataset, level="graph")
 
 
-def _labels(_: FDGCL, dataset: GraphDataset) -> Any:
-    return baselines.pooled_features(dataset, ("mean",))
+def _features(model: FDGCL, dataset: GraphDataset) -> Any:
+    return baselines.pooled_features(dataset, model.readout, model=model)
+
+
+def _mean_features(model: FDGCL, dataset: GraphDataset) -> Any:
+    return _features(_by_mean(model), dataset)
 
 
 def _mean_smoothed(model: FDGCL, dataset: GraphDataset) -> Any:
-    mean = type(model)(**{**model.get_params(), "readout": ("mean",)})
-    return baselines.pooled_smoothed(mean, dataset)
+    return baselines.pooled_smoothed(_by_mean(model), dataset)
+
+
+def _by_mean(model: FDGCL) -> FDGCL:
+    return type(model)(**{**model.get_params(), "readout": ("mean",)})
 
 
 PARTS: dict[str, Embed] = {
     "trained": _trained,
     "untrained": baselines.untrained,
     "smoothed": _mean_smoothed,
-    "features": _labels,
+    "features": _mean_features,
+    # By the model's own readout: what the encoder adds to it.
+    "smoothed-alike": baselines.pooled_smoothed,
+    "features-alike": _features,
 }
 
 

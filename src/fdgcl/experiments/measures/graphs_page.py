@@ -18,6 +18,8 @@ _PARTS = {
     "untrained": "{label}, untrained",
     "smoothed": "A²X, mean over the nodes",
     "features": "node labels, mean over the nodes",
+    "smoothed-alike": "A²X, readout of {label}",
+    "features-alike": "node labels, readout of {label}",
 }
 _CAPTION = (
     "Test accuracy in %: ten folds, a support vector machine whose cost and "
@@ -41,8 +43,7 @@ class _Folds:
     def of(cls, records: Sequence[Record]) -> _Folds:
         seeds = sorted({record["seed"] for record in records})
         by_seed = [[r for r in records if r["seed"] == seed] for seed in seeds]
-        on_gpu = "peak_gpu_memory_mib" in records[0]
-        meter = "peak_gpu_memory_mib" if on_gpu else "peak_memory_mib"
+        gpu = [r["peak_gpu_memory_mib"] for r in records if "peak_gpu_memory_mib" in r]
         return cls(
             [[record["test"] for record in group] for group in by_seed],
             [[record["val"] for record in group] for group in by_seed],
@@ -50,7 +51,7 @@ class _Folds:
                 fmean(record["train_seconds"] for record in records),
                 fmean(record["probe_seconds"] for record in records),
             ),
-            max(float(record[meter]) for record in records),
+            max(gpu or [record["peak_memory_mib"] for record in records]),
         )
 
     @property
@@ -74,7 +75,8 @@ class _Folds:
         return 100 * fmean(fmean(row) for row in self.val)
 
     def __str__(self) -> str:
-        return f"{self.mean:.2f} ± {self.std:.2f}"
+        spread = f" ± {self.std:.2f}" if len(self.test) > 1 else ""
+        return f"{self.mean:.2f}{spread}"
 
 
 def graph_sections(

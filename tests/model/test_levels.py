@@ -1,0 +1,151 @@
+"""One row per node or per graph, from datasets of many graphs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fdgcl import FDGCL, Graph, GraphDataset, block_model
+from fdgcl._checks import InputError
+
+from .conftest import QUICK
+
+SIZES = (9, 14, 6, 21, 11)
+DYNAMICS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "stepped": {"dynamics": "cde", "time": 3.0, "step": 1.0, "rate": 0.3},
+}
+
+
+@pytest.fixture
+def dataset() -> GraphDataset:
+    """Graphs of several sizes, and between them a node that is a graph by itself."""
+    parts = [
+        block_model(size, 2, degree=3, num_features=7, seed=size) for size in SIZES
+    ]
+    x = np.vstack([np.full((1, 7), 0.5), *(part.features for part in parts)])
+    blocks = [sparse.csr_array((1, 1)), *(part.adjacency for part in parts)]
+    whole = Graph(sparse.block_diag(blocks, "csr"), features=x)
+    return GraphDataset(whole, np.cumsum([0, 1, *SIZES]))
+
+
+def pooled(rows: np.ndarray, dataset: GraphDataset, readout: str) -> np.ndarray:
+    """A graph at a time, by NumPy."""
+    ways = {"mean": np.mean, "sum": np.sum, "max": np.max}
+    parts = (rows[start:end] for start, end in pairwise(dataset.ptr.tolist()))
+    return np.array([ways[readout](part.astype(np.float64), axis=0) for part in parts])
+
+
+@pytest.mark.parametrize("kind", DYNAMICS)
+@pytest.mark.parametrize(
+    "readout", [("mean",), ("sum",), ("max",), ("max", "mean", "sum")]
+)
+def test_a_graphs_row_is_made_of_its_nodes(
+    dataset: GraphDataset, kind: str, readout: tuple[str, ...]
+) -> None:
+    model = FDGCL(**QUICK, **DYNAMICS[kind], readout=readout)
+    found = model.fit_transform(dataset, level="graph")
+    nodes = model.transform(dataset, level="node")
+    assert nodes.shape == (1 + sum(SIZES), 12)
+    assert found.shape == (len(dataset), 12 * len(readout))
+    assert found.dtype == np.float32
+    expected = np.hstack([pooled(nodes, dataset, name) for name in readout])
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(found[0], np.tile(nodes[0], len(readout)))
+
+
+def test_levels_follow_the_data(dataset: GraphDataset, quick: FDGCL) -> None:
+    by_default = quick.fit_transform(dataset)
+    assert by_default.shape == (6, 12)
+    assert by_default.tobytes() == quick.transform(dataset, level="graph").tobytes()
+    nodes = quick.transform(dataset, level="node")
+    assert nodes.tobytes() == quick.transform(dataset.graph).tobytes()
+    assert nodes.tobytes() == quick.transform(dataset.graph, level="node").tobytes()
+    # Training sees all nodes as one graph, whatever is asked for at the end.
+    assert FDGCL(**QUICK).fit_transform(dataset.graph).tobytes() == nodes.tobytes()
+    at_nodes = FDGCL(**QUICK).fit_transform(dataset, level="node")
+    assert at_nodes.tobytes() == nodes.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("of", "level", "message"),
+    [
+        ("graph", "graph", "level 'graph' needs a GraphDataset.*got Graph"),
+        ("graph", "graphs", "unknown level 'graphs'; did you mean \"graph\""),
+        ("dataset", "nodes", "unknown level 'nodes'; did you mean \"node\""),
+        ("dataset", "edge", "unknown level 'edge'.*known: node, graph"),
+    ],
+)
+def test_levels_that_are_not_there_are_refused_before_training(
+    dataset: GraphDataset, tmp_path: Path, of: str, level: str, message: str
+) -> None:
+    data = dataset if of == "dataset" else dataset.graph
+    model = FDGCL(**QUICK)
+    with pytest.raises(InputError, match=message):
+        model.fit_transform(data, level=level, run=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    model.fit(data)
+    with pytest.raises(InputError, match=message):
+        model.transform(data, level=level)
+
+
+@pytest.mark.parametrize("kind", DYNAMICS)
+def test_a_graphs_row_depends_on_that_graph_alone(
+    dataset: GraphDataset, kind: str
+) -> None:
+    model = FDGCL(**QUICK, **DYNAMICS[kind], readout=("mean", "max"))
+    whole = model.fit_transform(dataset)
+    for chosen in ([4, 0, 2], [3], [5, 4, 3, 2, 1, 0]):
+        some = model.transform(dataset.subset(chosen))
+        np.testing.assert_allclose(some, whole[chosen], rtol=1e-4, atol=1e-5)
+    # The rows themselves do differ.
+    gaps = np.abs(whole[:, None] - whole[None]).max(-1) + np.eye(len(dataset))
+    assert gaps.min() > 1e-2
+
+
+def test_a_graph_of_the_dataset_alone(dataset: GraphDataset, quick: FDGCL) -> None:
+    quick.fit(dataset)
+    nodes = quick.transform(dataset, level="node")
+    for position in (1, 4):
+        start, end = dataset.ptr[position : position + 2]
+        alone = quick.transform(dataset[position])
+        np.testing.assert_allclose(alone, nodes[start:end], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", DYNAMICS)
+def test_views_are_of_nodes(dataset: GraphDataset, kind: str) -> None:
+    model = FDGCL(**QUICK, **DYNAMICS[kind], beta=0.25).fit(dataset)
+    first, second = model.views(dataset)
+    assert first.shape == second.shape == (1 + sum(SIZES), 12)
+    assert not np.allclose(first, second)
+    expected = 0.25 * first + 0.75 * second
+    nodes = model.transform(dataset, level="node")
+    np.testing.assert_allclose(nodes, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_loaded_model_reads_graphs_alike(
+    dataset: GraphDataset, tmp_path: Path
+) -> None:
+    model = FDGCL(**QUICK, readout=("sum", "max"))
+    rows = model.fit_transform(dataset, run=tmp_path / "run")
+    loaded = FDGCL.load(tmp_path / "run")
+    assert loaded.readout == ("sum", "max")
+    assert loaded.transform(dataset).tobytes() == rows.tobytes()
+    # Which rows are made of the nodes is no matter of training.
+    loaded.set_params(readout=("max",))
+    np.testing.assert_array_equal(loaded.transform(dataset), rows[:, 12:])
+
+
+def test_plan_takes_a_dataset(dataset: GraphDataset, quick: FDGCL) -> None:
+    assert quick.plan(dataset) == quick.plan(dataset.graph)
+
+
+@pytest.mark.parametrize("readout", ["mean", (), ("mean", "mean"), ("median",)])
+def test_readouts_that_are_not_there(dataset: GraphDataset, readout: Any) -> None:
+    with pytest.raises(InputError, match="readout"):
+        FDGCL(**QUICK, readout=readout).fit(dataset)
