@@ -50,7 +50,8 @@ def reproduce(
         option(
             "--variant",
             metavar="V,W",
-            text="Only these variants: paper is the paper's settings, best is ours.",
+            text="Only these variants: paper is the paper's settings, best is ours; "
+            "some tables have others, such as cde-best.",
             show_default="all of the table",
             panel=DATA,
         ),

@@ -205,6 +205,7 @@ def _facts(
                 "variant": one.variant,
                 "label": one.label,
                 "paper": None if one.paper is None else asdict(one.paper),
+                "paper_word": one.paper_word,
                 "note": one.note,
                 "settings": dict(one.settings),
                 "options": dict(one.options),

@@ -8,6 +8,7 @@ from typing import Any, final
 
 from fdgcl._checks import InputError, choose
 from fdgcl.evaluation import graph_svm
+from fdgcl.evaluation.folds import KERNELS
 from fdgcl.experiments import baselines
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.base import Measure, Record, Unit
@@ -61,6 +62,7 @@ class GraphAccuracy(Measure):
 
     def units(self, experiment: Experiment, seeds: int) -> list[Unit]:
         """See the base class; what is not random is scored on other folds each time."""
+        choose("kernel", experiment.options["kernel"], KERNELS)
         for part in experiment.options["parts"]:
             choose("part", part, PARTS)
         return [

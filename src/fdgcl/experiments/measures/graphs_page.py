@@ -25,8 +25,8 @@ _CAPTION = (
     "Test accuracy in %: ten folds, a support vector machine whose cost and "
     "normalisation are chosen inside the training folds; mean ± standard deviation "
     "over the seeds of the mean over the folds. The best measured one of a column is "
-    "stressed. Published numbers are their authors', with folds and choices of their "
-    "own."
+    "stressed. Published numbers are as the paper prints them, with folds and "
+    "choices of their own."
 )
 
 

@@ -1,8 +1,9 @@
 """Accuracies on datasets of graphs as the paper's table has them, in percent.
 
-They are the authors' own numbers: ten folds, but folds, choice of the epoch and grid of
-the support vector machine differ from one to the other. At least one of them (CI-GCL)
-reports the epoch that is best on the tested folds.
+The paper took them from the methods' own papers, it seems: all are of ten folds, but
+folds, choice of the epoch and grid of the support vector machine differ from one to the
+other. At least one of them (CI-GCL) reports the epoch that is best on the tested folds.
+JOAOv2 and SimGRACE have the same number on PROTEINS there.
 """
 
 from __future__ import annotations
