@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from fdgcl._interrupts import deferred_interrupt
 from fdgcl.losses import build_loss
@@ -12,6 +15,19 @@ from fdgcl.runs import Config, RunFolder, TrainingLog
 from fdgcl.settings import Settings
 from fdgcl.training import EpochRecord, NonFiniteLossError, train
 from fdgcl.views import Combination, ViewPair, ViewSource
+
+#: Told of the stage, what is done of it, and all there is.
+Progress = Callable[[str, int, int], None]
+
+#: Given an epoch's record, and a function that embeds by the weights of that moment.
+OnEpoch = Callable[[EpochRecord, Callable[[], NDArray[np.float32]]], None]
+
+
+def of_stage(
+    progress: Progress | None, stage: str
+) -> Callable[[int, int], None] | None:
+    """Progress within one stage."""
+    return None if progress is None else partial(progress, stage)
 
 
 def new_views(settings: Settings, num_features: int, beta: float) -> ViewPair:

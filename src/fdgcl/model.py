@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +16,7 @@ from sklearn.base import BaseEstimator
 
 from fdgcl._checks import InputError
 from fdgcl.diffusion.plan import Plan
-from fdgcl.fitting import fit_views, new_views, start_log
+from fdgcl.fitting import OnEpoch, Progress, fit_views, new_views, of_stage, start_log
 from fdgcl.graphs import Graph, GraphDataset
 from fdgcl.levels import as_graph, choose_level, rows_of
 from fdgcl.preparation import (
@@ -33,10 +32,6 @@ from fdgcl.settings import Settings
 from fdgcl.training import EpochRecord, NonFiniteLossError, TrainingWarning
 from fdgcl.views import ViewPair, ViewSource
 
-Progress = Callable[[str, int, int], None]
-
-OnEpoch = Callable[[EpochRecord, Callable[[], NDArray[np.float32]]], None]
-
 
 class FDGCL(BaseEstimator):  # type: ignore[misc]
     """Embeddings without labels, by contrasting two orders of diffusion.
@@ -51,9 +46,8 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         solver: `predictor`, `corrector`, `l1`, `gl` or `exact`.
         rate: Factor in front of the equation's right-hand side.
         dynamics: The right-hand side: `grand` (heat), `grand-attention`,
-            `grand-nonlinear`, `graphcon`, `cde` or `gread`. Those that are linear with
-            fixed weights are applied once, before training; others are stepped in every
-            epoch, and their parameters are trained.
+            `grand-nonlinear`, `graphcon`, `cde` or `gread`. Linear ones with fixed
+            weights are applied once, before training; others are stepped and trained.
         dynamics_options: The dynamics' own options, such as `{"reaction": "fisher"}`.
         skip: When the initial features are added again: `none`, `end`, `every-step`,
             or a number of equal segments.
@@ -102,8 +96,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         history_: One record an epoch.
         notices_: What was decided for the user.
         plan_: How the diffusion was done, and what it was expected to cost.
-        stability_: What the diffusion does to each frequency; None where it is not
-            linear.
+        stability_: What it does to each frequency; None where it is not linear.
         stability_notes_: The same in plain sentences.
         fit_seconds_: Seconds spent diffusing and training.
     """
@@ -259,7 +252,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
     ) -> NDArray[np.float32]:
         """Embed a graph or graphs, seen or not, by the trained encoders."""
         chosen = choose_level(graph, level)
-        source = self._source_of_other(graph, _stage(progress, "diffuse"))
+        source = self._source_of_other(graph, of_stage(progress, "diffuse"))
         return rows_of(self._embed(source), graph, chosen, self.readout)
 
     def views(
@@ -357,7 +350,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
             files.begin(self._config, resume=resume)
         self._views = new_views(settings, self._config.num_features, prepared.beta)
         source = prepared.source(
-            settings.torch_device, self._views.dynamics, _stage(progress, "diffuse")
+            settings.torch_device, self._views.dynamics, of_stage(progress, "diffuse")
         )
         if prepared.column_weights is not None:
             self._views.column_weights.copy_(torch.from_numpy(prepared.column_weights))
@@ -404,7 +397,3 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
             message = f"the embedding has values that are not finite; {reasons}"
             raise NonFiniteLossError(message)
         return np.asarray(embedding)
-
-
-def _stage(progress: Progress | None, stage: str) -> Callable[[int, int], None] | None:
-    return None if progress is None else partial(progress, stage)
