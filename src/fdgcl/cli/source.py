@@ -164,18 +164,18 @@ def refuse_files(source: Source, reading: Reading) -> None:
     Raises:
         InputError: GRAPH is the name of a dataset and comes with such a file.
     """
-    if source.path is not None:
-        return
+    if source.path is None:
+        _refuse_files(reading, f"{source.name} is a dataset with its own")
+
+
+def _refuse_files(reading: Reading, reason: str) -> None:
     for option, file in (
         ("--features", reading.feature_file),
         ("--labels", reading.labels),
         ("--graph-ids", reading.graph_ids),
     ):
         if file is not None:
-            message = (
-                f"{option} {file} goes with an edge list, but {source.name} is a "
-                "dataset with its own"
-            )
+            message = f"{option} {file} goes with an edge list, but {reason}"
             raise InputError(message)
 
 
@@ -205,17 +205,7 @@ def _read_many(source: Source, reading: Reading) -> GraphDataset:
     if source.path is None:
         return load_graphs(source.name, reading.data_root)
     if holds_graphs(source.path):
-        for option, file in (
-            ("--features", reading.feature_file),
-            ("--labels", reading.labels),
-            ("--graph-ids", reading.graph_ids),
-        ):
-            if file is not None:
-                message = (
-                    f"{option} {file} goes with an edge list, but {source.path} holds "
-                    "many graphs with their own"
-                )
-                raise InputError(message)
+        _refuse_files(reading, f"{source.path} holds many graphs with their own")
         return load_graphs(source.path)
     assert reading.graph_ids is not None
     return read_graphs(

@@ -121,14 +121,14 @@ def features(values: Any, names: npt.NDArray[Any]) -> Any:
     return matrix
 
 
-def labels(values: Any, nodes: int) -> npt.NDArray[np.int64] | None:
-    """Return (N,) class codes, -1 for no label."""
+def labels(values: Any, count: int, of: str = "node") -> npt.NDArray[np.int64] | None:
+    """Return (count,) class codes of nodes or graphs, -1 for no label."""
     if values is None:
         return None
     array = np.asarray(values)
-    if array.shape != (nodes,) or array.dtype.kind not in "iu":
+    if array.shape != (count,) or array.dtype.kind not in "iu":
         message = (
-            f"y must hold one integer class code per node, ({nodes},), got "
+            f"y must hold one integer class code per {of}, ({count},), got "
             f"{array.dtype} of shape {array.shape}"
         )
         raise InputError(message)

@@ -57,7 +57,7 @@ class GraphDataset:
         if (graph.name, graph.source) != (name, source):
             graph = replace(graph, name=name, source=source)
         ptr = _checked_ptr(self.ptr, graph.num_nodes)
-        y = _checked_labels(self.y, len(ptr) - 1)
+        y = _validate.labels(self.y, len(ptr) - 1, "graph")
         checked = {
             "graph": graph,
             "ptr": ptr,
@@ -309,22 +309,6 @@ def _checked_ptr(values: Any, nodes: int) -> Indices:
         )
         raise InputError(message)
     return _validate.read_only(ptr)
-
-
-def _checked_labels(values: Any, graphs: int) -> Indices | None:
-    if values is None:
-        return None
-    array = np.asarray(values)
-    if array.shape != (graphs,) or array.dtype.kind not in "iu":
-        message = (
-            f"y must hold one integer class code per graph, ({graphs},), got "
-            f"{array.dtype} of shape {array.shape}"
-        )
-        raise InputError(message)
-    if array.min() < -1:
-        message = f"y must hold codes from 0, or -1 for no label, got {array.min()}"
-        raise InputError(message)
-    return _validate.read_only(array.astype(np.int64, copy=False))
 
 
 def _checked_ids(values: Any, graphs: int) -> npt.NDArray[Any]:

@@ -31,22 +31,11 @@ class _Attention(nn.Module):
         return edges.softmax(scores).mean(1)
 
 
-def _new_attention(dynamics: Dynamics, heads: int, width: int) -> _Attention:
-    heads, width = check_count("heads", heads), check_count("width", width)
-    query, key = (
-        dynamics.new_parameter(heads * width, dynamics.dim, scale=_INITIAL_SCALE)
-        for _ in range(2)
-    )
-    return _Attention(query, key, heads)
-
-
-@final
-class AttentionGrand(Dynamics):
-    """`F(Z) = rate * (A(Z(0)) Z - Z)`: attention once, from the initial features.
+class _Attending(Dynamics):
+    """A dynamics that weighs edges by attention.
 
     Nodes attend to those they gather from (self-loops count); the graph's own weights
-    play no part. The weights change while they are trained, so there is one operator
-    for each pass, and it is stepped. Reference: Chamberlain et al., GRAND, 2021.
+    play no part.
 
     Args:
         heads: Number of heads.
@@ -54,12 +43,27 @@ class AttentionGrand(Dynamics):
         common: See the base class.
     """
 
-    name = "grand-attention"
     is_fixed_linear = False
 
     def __init__(self, *, heads: int = 4, width: int = 16, **common: Any) -> None:
         super().__init__(**common)
-        self.attention = _new_attention(self, heads, width)
+        heads, width = check_count("heads", heads), check_count("width", width)
+        query, key = (
+            self.new_parameter(heads * width, self.dim, scale=_INITIAL_SCALE)
+            for _ in range(2)
+        )
+        self.attention = _Attention(query, key, heads)
+
+
+@final
+class AttentionGrand(_Attending):
+    """`F(Z) = rate * (A(Z(0)) Z - Z)`: attention once, from the initial features.
+
+    The weights change while they are trained, so there is one operator for each pass,
+    and it is stepped. Reference: Chamberlain et al., GRAND, 2021.
+    """
+
+    name = "grand-attention"
 
     def start(self, graph: Gathering, x: Tensor) -> Flow:
         """See the base class."""
@@ -73,23 +77,13 @@ class AttentionGrand(Dynamics):
 
 
 @final
-class NonlinearGrand(Dynamics):
+class NonlinearGrand(_Attending):
     """`F(Z) = rate * (A(Z(t)) Z - Z)`: attention anew from the state of the moment.
 
     Reference: Chamberlain et al., GRAND, 2021.
-
-    Args:
-        heads: Number of heads.
-        width: Columns of each head.
-        common: See the base class.
     """
 
     name = "grand-nonlinear"
-    is_fixed_linear = False
-
-    def __init__(self, *, heads: int = 4, width: int = 16, **common: Any) -> None:
-        super().__init__(**common)
-        self.attention = _new_attention(self, heads, width)
 
     def start(self, graph: Gathering, x: Tensor) -> Flow:
         """See the base class."""
