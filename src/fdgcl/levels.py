@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from fdgcl._checks import InputError, choose
 from fdgcl.graphs import Graph, GraphDataset
+from fdgcl.settings import Settings
 from fdgcl.views.readout import pool
 
 Level = Literal["node", "graph"]
@@ -36,6 +38,18 @@ def choose_level(data: Any, level: str | None) -> Level:
 def as_graph(data: Graph | GraphDataset) -> Graph:
     """The graph to diffuse on: all graphs of a dataset as one."""
     return data.graph if isinstance(data, GraphDataset) else data
+
+
+def settings_for(data: Graph | GraphDataset, settings: Settings) -> Settings:
+    """The settings for data: many graphs without features are told by degrees.
+
+    Spectral features are those of one graph; of many at once they would only say which
+    graph a node is in.
+    """
+    many = isinstance(data, GraphDataset) and data.graph.features is None
+    if many and settings.structural == "spectral":
+        return replace(settings, structural="degree")
+    return settings
 
 
 def rows_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ from fdgcl._checks import InputError
 from fdgcl.diffusion.plan import Plan
 from fdgcl.fitting import OnEpoch, Progress, fit_views, new_views, of_stage, start_log
 from fdgcl.graphs import Graph, GraphDataset
-from fdgcl.levels import as_graph, choose_level, rows_of
+from fdgcl.levels import as_graph, choose_level, rows_of, settings_for
 from fdgcl.preparation import (
     UNINFORMATIVE_BETA,
     Preparation,
@@ -71,23 +71,21 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
             without labels: 0.5, or 1 where neighbours' features tell nothing.
         combine: `sum` is the paper's `beta * Z1 + (1 - beta) * Z2`; `concat` puts the
             views side by side, weighted so.
-        keep: Blocks of columns put beside the views, untouched by training: `features`,
-            and the features as diffused by the first (`local`) or second (`global`)
-            order.
+        keep: Columns beside the views that training does not touch: some of `features`,
+            `local` and `global` (as the first and the second order diffuse them).
         keep_weight: Weight of each block kept; 1 is as much as the views have.
         eta: Weight of the regulariser of `regularized-cosmean`.
         lr: Learning rate of Adam.
         weight_decay: Weight decay of Adam.
         epochs: Passes over the nodes; 0 leaves the encoder untrained.
-        batch_size: Rows of a mini-batch. None takes all rows at once up to 16 million
-            numbers a view; above, batches of 4 million, which share the length of one
-            step (lr) among them.
+        batch_size: Rows of a mini-batch. None takes all rows up to 16 million numbers a
+            view; above, batches of 4 million, which share one step's length (lr).
         strategy: `precompute` diffuses the features once, `in-loop` the encoded
             features in every epoch, `auto` takes the cheaper.
         readout: How a graph's row is made of its nodes' in a dataset of graphs: some
             of `mean`, `sum` and `max`, side by side.
-        structural: Features made for a graph that has none: `spectral`, `degree` or
-            `random`.
+        structural: Features made where there are none: `spectral` (for a dataset of
+            graphs `degree` instead), `degree` or `random`.
         seed: Of the initial weights and the batches.
         device: `auto`, `cpu` or `cuda`.
         dtype: `float32` or `float64`.
@@ -97,7 +95,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         notices_: What was decided for the user.
         plan_: How the diffusion was done, and what it was expected to cost.
         stability_: What it does to each frequency; None where it is not linear.
-        stability_notes_: The same in plain sentences.
+        stability_notes_: The same in words.
         fit_seconds_: Seconds spent diffusing and training.
     """
 
@@ -191,7 +189,8 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
 
     def plan(self, graph: Graph | GraphDataset) -> Plan:
         """Say how `fit` would go about a graph and what it would cost."""
-        prepared = prepare_training(as_graph(graph), self.check())
+        data = as_graph(graph)
+        prepared = prepare_training(data, settings_for(graph, self.check()))
         self._take_notes(prepared)
         return prepared.plan
 
@@ -269,8 +268,11 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
     ) -> ViewSource:
         views = self._views_of_fitted()
         weights = views.column_weights.cpu().numpy()
+        # Features are made as they were for training, whatever was decided then.
+        made = self._config.schema["structural"] or self.structural
+        settings = replace(self.check(), structural=made)
         given = weights if len(weights) else None
-        prepared = prepare(as_graph(graph), self.check(), given)
+        prepared = prepare(as_graph(graph), settings, given)
         check_schema(self._config.schema, prepared)
         self._note_stability(prepared)
         return prepared.source(views.mean.device, views.dynamics, progress)
@@ -336,7 +338,7 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         on_epoch: OnEpoch | None = None,
     ) -> ViewSource:
         started = time.perf_counter()
-        settings = self.check()
+        settings = settings_for(graph, self.check())
         prepared = prepare_training(as_graph(graph), settings)
         self._take_notes(prepared)
         self._config = Config(
@@ -393,7 +395,6 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
     def _embed(self, source: ViewSource) -> NDArray[np.float32]:
         embedding = self._views.embed(source).float().cpu().numpy()
         if not np.isfinite(embedding).all():
-            reasons = "; ".join(self.stability_notes_)
-            message = f"the embedding has values that are not finite; {reasons}"
-            raise NonFiniteLossError(message)
+            notes = ["the embedding has values that are not finite"]
+            raise NonFiniteLossError("; ".join([*notes, *self.stability_notes_]))
         return np.asarray(embedding)

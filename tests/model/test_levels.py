@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from scipy import sparse
 
 from fdgcl import FDGCL, Graph, GraphDataset, block_model
 from fdgcl._checks import InputError
+from fdgcl.experiments.baselines import pooled_features
+from fdgcl.graphs.structural import structural_features
 
 from .conftest import QUICK
 
@@ -149,3 +152,39 @@ def test_plan_takes_a_dataset(dataset: GraphDataset, quick: FDGCL) -> None:
 def test_readouts_that_are_not_there(dataset: GraphDataset, readout: Any) -> None:
     with pytest.raises(InputError, match="readout"):
         FDGCL(**QUICK, readout=readout).fit(dataset)
+
+
+def test_graphs_without_features_are_told_by_degrees(
+    dataset: GraphDataset, tmp_path: Path
+) -> None:
+    bare = replace(dataset, graph=dataset.graph.with_features(None))
+    model = FDGCL(**QUICK)
+    rows = model.fit_transform(bare, run=tmp_path / "run")
+    by_degree = FDGCL(**QUICK, structural="degree").fit_transform(bare)
+    np.testing.assert_array_equal(rows, by_degree)
+    assert any("'degree' features" in notice for notice in model.notices_)
+    # Degrees mean the same elsewhere: some of the graphs, one alone, a loaded model.
+    loaded = FDGCL.load(tmp_path / "run")
+    part = bare.subset([4, 1])
+    for one in (model, loaded):
+        np.testing.assert_allclose(one.transform(part), rows[[4, 1]], atol=1e-5)
+        alone = one.transform(bare[3])
+        np.testing.assert_allclose(alone.mean(0), rows[3], atol=1e-5)
+
+
+def test_other_kinds_of_made_features_are_left_as_asked(dataset: GraphDataset) -> None:
+    bare = replace(dataset, graph=dataset.graph.with_features(None))
+    model = FDGCL(**QUICK, structural="random").fit(bare)
+    assert any("'random' features" in notice for notice in model.notices_)
+    single = FDGCL(**QUICK).fit(bare.graph)  # one graph, though of several parts
+    assert any("'spectral' features" in notice for notice in single.notices_)
+
+
+def test_rows_without_training_have_the_same_made_features(
+    dataset: GraphDataset,
+) -> None:
+    bare = replace(dataset, graph=dataset.graph.with_features(None))
+    x = structural_features(bare.graph, "degree")
+    np.testing.assert_allclose(
+        pooled_features(bare, model=FDGCL()), pooled(x, bare, "mean"), atol=1e-6
+    )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fdgcl.graphs import Graph, GraphDataset
+from fdgcl.levels import as_graph, settings_for
 from fdgcl.model import FDGCL
 from fdgcl.preparation import Preparation, prepare
 from fdgcl.views.readout import pool
@@ -24,21 +25,21 @@ def untrained(model: FDGCL, graph: Graph | GraphDataset) -> NDArray[np.float32]:
     return type(model)(**{**model.get_params(), "epochs": 0}).fit_transform(graph)
 
 
-def smoothed(model: FDGCL, graph: Graph) -> Any:
+def smoothed(model: FDGCL, graph: Graph | GraphDataset) -> Any:
     """A²X, the features smoothed twice by the model's operator; sparse if X is."""
     prepared = _unscaled(model, graph)
     x, a = prepared.features, prepared.operator.matrix.matrix
     return (a @ (a @ x)).astype(x.dtype)
 
 
-def features(model: FDGCL, graph: Graph) -> Any:
+def features(model: FDGCL, graph: Graph | GraphDataset) -> Any:
     """X, the features themselves, made from the edges where there are none."""
     return _unscaled(model, graph).features
 
 
 def pooled_smoothed(model: FDGCL, dataset: GraphDataset) -> NDArray[Any]:
     """A²X read out over the nodes of each graph, as the model reads out."""
-    return _pooled(smoothed(model, dataset.graph), dataset, model.readout)
+    return _pooled(smoothed(model, dataset), dataset, model.readout)
 
 
 def pooled_features(
@@ -56,7 +57,7 @@ def pooled_features(
     """
     x: Any = dataset.graph.features
     if x is None:
-        x = features(model or FDGCL(), dataset.graph)
+        x = features(model or FDGCL(), dataset)
     return _pooled(x, dataset, readouts)
 
 
@@ -75,6 +76,7 @@ def _pooled(x: Any, dataset: GraphDataset, readouts: Sequence[str]) -> NDArray[A
     return np.concatenate(parts)
 
 
-def _unscaled(model: FDGCL, graph: Graph) -> Preparation:
+def _unscaled(model: FDGCL, graph: Graph | GraphDataset) -> Preparation:
     # X is the features as they came, whatever the model does to them first.
-    return prepare(graph, replace(model.check(), feature_scaling="none"))
+    settings = replace(settings_for(graph, model.check()), feature_scaling="none")
+    return prepare(as_graph(graph), settings)
