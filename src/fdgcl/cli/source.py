@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fdgcl._checks import InputError, nearest
 
@@ -50,6 +50,17 @@ class Reading:
     def feature_file(self) -> Path | None:
         """The feature file, if one was named."""
         return Path(self.features) if self.features and not self.made else None
+
+    def columns(self) -> dict[str, Any]:
+        """Which columns hold what, as the readers take it."""
+        return {
+            "source": self.source_column,
+            "target": self.target_column,
+            "weight": self.weight_column,
+            "id_column": self.id_column,
+            "label_column": self.label_column,
+            "header": "auto" if self.header is None else self.header,
+        }
 
     def check(self) -> None:
         """Refuse files that are not there, before anything is read."""
@@ -184,18 +195,8 @@ def _read(source: Source, reading: Reading) -> Graph:
 
     if source.path is None:
         return load_dataset(source.name, reading.data_root)
-    return read_graph(
-        source.path,
-        reading.feature_file,
-        reading.labels,
-        source=reading.source_column,
-        target=reading.target_column,
-        weight=reading.weight_column,
-        id_column=reading.id_column,
-        label_column=reading.label_column,
-        header="auto" if reading.header is None else reading.header,
-        name=source.name,
-    )
+    files = (source.path, reading.feature_file, reading.labels)
+    return read_graph(*files, **reading.columns(), name=source.name)
 
 
 def _read_many(source: Source, reading: Reading) -> GraphDataset:
@@ -213,13 +214,8 @@ def _read_many(source: Source, reading: Reading) -> GraphDataset:
         reading.graph_ids,
         reading.feature_file,
         reading.labels,
-        source=reading.source_column,
-        target=reading.target_column,
-        weight=reading.weight_column,
-        id_column=reading.id_column,
+        **reading.columns(),
         graph_column=reading.graph_column,
-        label_column=reading.label_column,
-        header="auto" if reading.header is None else reading.header,
         name=source.name,
     )
 

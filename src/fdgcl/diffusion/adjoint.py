@@ -8,7 +8,7 @@ computes in one step outlives that step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +16,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from fdgcl.diffusion.recurrence import Recurrence, Trajectory, combine, zeros_like
-
-RightHandSide = Callable[[float, Tensor], Tensor]
+from fdgcl.diffusion.dynamics.base import RightHandSide
+from fdgcl.diffusion.recurrence import Recurrence, Trajectory, combine
 
 
 @dataclass(eq=False)
@@ -158,7 +157,7 @@ class _Sweep:
         self.k = self._recurrence.steps
         self.carry = gradient
         self.to_initial = torch.zeros_like(initial)
-        self.to_tensors = zeros_like(problem.tensors)
+        self.to_tensors = [torch.zeros_like(tensor) for tensor in problem.tensors]
         # Step by step, gradients with respect to what it predicted and corrected.
         self._predicted: dict[int, Tensor] = {}
         self._corrected: dict[int, Tensor] = {}

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import torch
 from torch import Tensor
 
+from fdgcl.diffusion.dynamics.base import RightHandSide
 from fdgcl.diffusion.solvers import SteppingScheme, Weights
-
-RightHandSide = Callable[[float, Tensor], Tensor]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +127,3 @@ def combine(
     if weights.slope and slope is not None:
         total.add_(slope, alpha=weights.slope)
     return total
-
-
-def zeros_like(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """A zero for each, to sum gradients into."""
-    return [torch.zeros_like(tensor) for tensor in tensors]

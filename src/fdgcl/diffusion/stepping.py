@@ -13,7 +13,6 @@ what is kept for the backward pass through n steps:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, get_args
 
 import torch
@@ -21,12 +20,11 @@ from torch import Tensor
 
 from fdgcl._checks import InputError, choose
 from fdgcl.diffusion.adjoint import solve_with_adjoint
-from fdgcl.diffusion.dynamics import Dynamics, Flow, Gathering
+from fdgcl.diffusion.dynamics import Dynamics, Flow, Gathering, RightHandSide
 from fdgcl.diffusion.recurrence import Recurrence, Trajectory
 from fdgcl.diffusion.schedule import Schedule
 from fdgcl.diffusion.solvers import SteppingScheme
 
-RightHandSide = Callable[[float, Tensor], Tensor]
 Gradient = Literal["autograd", "adjoint", "checkpoint"]
 GRADIENTS: tuple[str, ...] = get_args(Gradient)
 

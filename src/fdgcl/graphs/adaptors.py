@@ -166,6 +166,7 @@ def graphs_from_pyg(
         InputError: An item is not a `Data`, or the parts do not fit.
     """
     edges, weights, x, y, sizes = [], [], [], [], [0]
+    before = 0
     for at, data in enumerate(graphs):
         try:
             index, weight = _pyg_edges(data)
@@ -179,7 +180,8 @@ def graphs_from_pyg(
                 f"{index.min()} to {index.max()}"
             )
             raise InputError(message)
-        edges.append(index.astype(np.int64) + sum(sizes))
+        edges.append(index.astype(np.int64) + before)
+        before += nodes
         weights.append(checked_weights(weight, index.shape[1]))
         x.append(_array(getattr(data, "x", None)))
         y.append(_pyg_label(data, at))
@@ -188,7 +190,7 @@ def graphs_from_pyg(
         message = "graphs must hold at least one graph, got none"
         raise InputError(message)
     index = np.concatenate(edges, axis=1)
-    matrix = build_csr(index[0], index[1], _stack_weights(weights, edges), sum(sizes))
+    matrix = build_csr(index[0], index[1], _stack_weights(weights, edges), before)
     known = any(label is not None for label in y)
     codes, class_names = as_codes(y if known else None)
     return GraphDataset(

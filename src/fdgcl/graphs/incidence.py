@@ -8,7 +8,6 @@ blocks, and the backward pass computes each block again instead of keeping it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -18,6 +17,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+
+from fdgcl.graphs.sparse import csr_tensor
 
 #: Numbers in a block: what a processor's cache holds, and what keeps a GPU busy.
 BLOCK_NUMBERS = {"cpu": 2**18, "cuda": 2**26}
@@ -119,13 +120,7 @@ class Incidence:
             weights = weights[self._on("by_column", device)]
         else:
             starts, ends = self._on("starts", device), "columns"
-        with warnings.catch_warnings():
-            # torch calls this layout beta, and wants its checks switched by hand.
-            warnings.simplefilter("ignore", UserWarning)
-            matrix = torch.sparse_csr_tensor(
-                starts, self._on(ends, device), weights, (n, n), check_invariants=False
-            )
-            return matrix @ x
+        return csr_tensor(starts, self._on(ends, device), weights, (n, n)) @ x
 
     def _on(
         self, name: str, device: torch.device, dtype: torch.dtype | None = None

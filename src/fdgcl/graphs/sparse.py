@@ -59,17 +59,25 @@ class _Product(torch.autograd.Function):
         return ctx.matrix.transposed.apply(gradient.contiguous()), None
 
 
-def _to_torch(matrix: csr_array, dtype: torch.dtype, device: torch.device) -> Tensor:
-    # MKL and cuSPARSE both want 32-bit indices, and they halve the memory traffic.
-    index = np.int32 if matrix.nnz < np.iinfo(np.int32).max else np.int64
+def csr_tensor(
+    starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]
+) -> Tensor:
+    """A sparse tensor of parts that are known to fit, on the values' device."""
     with warnings.catch_warnings():
         # torch calls this layout beta, and wants its checks switched by hand.
         warnings.simplefilter("ignore", UserWarning)
         return torch.sparse_csr_tensor(
-            torch.from_numpy(matrix.indptr.astype(index)),
-            torch.from_numpy(matrix.indices.astype(index)),
-            torch.tensor(matrix.data, dtype=dtype),
-            size=matrix.shape,
-            device=device,
-            check_invariants=False,
+            starts, columns, values, shape, check_invariants=False
         )
+
+
+def _to_torch(matrix: csr_array, dtype: torch.dtype, device: torch.device) -> Tensor:
+    # MKL and cuSPARSE both want 32-bit indices, and they halve the memory traffic.
+    index = np.int32 if matrix.nnz < np.iinfo(np.int32).max else np.int64
+    rows, columns = matrix.shape
+    return csr_tensor(
+        torch.from_numpy(matrix.indptr.astype(index)).to(device),
+        torch.from_numpy(matrix.indices.astype(index)).to(device),
+        torch.tensor(matrix.data, dtype=dtype, device=device),
+        (int(rows), int(columns)),
+    )

@@ -9,7 +9,13 @@ import torch
 
 from fdgcl._checks import InputError, choose, nearest
 from fdgcl.diffusion.dynamics.attention import AttentionGrand, NonlinearGrand
-from fdgcl.diffusion.dynamics.base import Dynamics, Flow, Frequencies, Gathering
+from fdgcl.diffusion.dynamics.base import (
+    Dynamics,
+    Flow,
+    Frequencies,
+    Gathering,
+    RightHandSide,
+)
 from fdgcl.diffusion.dynamics.cde import Cde
 from fdgcl.diffusion.dynamics.grand import Grand
 from fdgcl.diffusion.dynamics.graphcon import GraphCon
@@ -66,5 +72,6 @@ __all__ = [
     "GraphCon",
     "Gread",
     "NonlinearGrand",
+    "RightHandSide",
     "build_dynamics",
 ]
