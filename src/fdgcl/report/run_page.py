@@ -121,6 +121,12 @@ def _summary(found: Findings) -> str:
     return f"{text}."
 
 
+def _graphs(found: Findings) -> dict[str, str]:
+    if found.level != "graph" or found.embedded is None:
+        return {}
+    return {"graphs": f"{len(found.embedded.ids):,}"}
+
+
 def _judge(found: Findings) -> str:
     return "support vector machine" if found.level == "graph" else "linear probe"
 
@@ -141,6 +147,7 @@ def _overview(found: Findings) -> Section:
         "graph": str(graph["name"]),
         "nodes": f"{graph['nodes']:,}",
         "edges": f"{graph['edges']:,}",
+        **_graphs(found),
         "features": f"{found.config.num_features:,}",
         "dimensions": f"{_dimensions(found):,}",
         "epochs": f"{len(found.history):,}",
