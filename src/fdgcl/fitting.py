@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 
 from fdgcl._interrupts import deferred_interrupt
 from fdgcl.losses import build_loss
+from fdgcl.preparation import UNINFORMATIVE_BETA, Preparation
 from fdgcl.runs import Config, RunFolder, TrainingLog
 from fdgcl.settings import Settings
-from fdgcl.training import EpochRecord, NonFiniteLossError, train
+from fdgcl.training import EpochRecord, NonFiniteLossError, TrainingWarning, train
 from fdgcl.views import Combination, ViewPair, ViewSource
 
 #: Told of the stage, what is done of it, and all there is.
@@ -28,6 +30,29 @@ def of_stage(
 ) -> Callable[[int, int], None] | None:
     """Progress within one stage."""
     return None if progress is None else partial(progress, stage)
+
+
+def notices_of(prepared: Preparation) -> list[str]:
+    """What was decided for the user."""
+    notices = list(prepared.notices)
+    if prepared.settings.beta is None and prepared.beta == UNINFORMATIVE_BETA:
+        notices.append(
+            "the features of linked nodes tell nothing of each other: the embedding is "
+            "the local view alone (beta 1)"
+        )
+    return notices
+
+
+def warn_of_amplification(prepared: Preparation) -> None:
+    """Warn of a high-pass filter on a graph whose linked nodes look alike."""
+    amplifies = prepared.stability is not None and prepared.stability.amplifies
+    if amplifies and prepared.persistence.is_homophilic:
+        message = (
+            "the diffusion amplifies high frequencies on a graph whose linked nodes "
+            f"look alike ({'; '.join(prepared.describe_stability())}); if that is not "
+            "what you want, choose a smaller step or solver='exact'"
+        )
+        warnings.warn(message, TrainingWarning, stacklevel=4)
 
 
 def new_views(settings: Settings, num_features: int, beta: float) -> ViewPair:

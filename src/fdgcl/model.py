@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -16,20 +15,23 @@ from sklearn.base import BaseEstimator
 
 from fdgcl._checks import InputError
 from fdgcl.diffusion.plan import Plan
-from fdgcl.fitting import OnEpoch, Progress, fit_views, new_views, of_stage, start_log
+from fdgcl.fitting import (
+    OnEpoch,
+    Progress,
+    fit_views,
+    new_views,
+    notices_of,
+    of_stage,
+    start_log,
+    warn_of_amplification,
+)
 from fdgcl.graphs import Graph, GraphDataset
 from fdgcl.levels import as_graph, choose_level, rows_of, settings_for
-from fdgcl.preparation import (
-    UNINFORMATIVE_BETA,
-    Preparation,
-    check_schema,
-    prepare,
-    prepare_training,
-)
+from fdgcl.preparation import Preparation, check_schema, prepare, prepare_training
 from fdgcl.presets import preset_settings
 from fdgcl.runs import Config, RunFolder
 from fdgcl.settings import Settings
-from fdgcl.training import EpochRecord, NonFiniteLossError, TrainingWarning
+from fdgcl.training import EpochRecord, NonFiniteLossError
 from fdgcl.views import ViewPair, ViewSource
 
 
@@ -89,6 +91,10 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         seed: Of the initial weights and the batches.
         device: `auto`, `cpu` or `cuda`.
         dtype: `float32` or `float64`.
+        precision: Of dense products in training on CUDA: `float32`, or `tf32`, which
+            rounds each factor to 11 bits (a relative 5e-4) and sums in float32.
+        fast: Fused training steps where there are such; False takes the plain ones,
+            which give the same up to rounding.
 
     Attributes:
         history_: One record an epoch.
@@ -136,6 +142,8 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         seed: int = 0,
         device: str = "auto",
         dtype: str = "float32",
+        precision: str = "float32",
+        fast: bool = True,
     ) -> None:
         self.orders = orders
         self.time = time
@@ -171,6 +179,8 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         self.seed = seed
         self.device = device
         self.dtype = dtype
+        self.precision = precision
+        self.fast = fast
 
     @classmethod
     def preset(cls, name: str, *, variant: str = "best", **overrides: Any) -> Self:
@@ -310,20 +320,8 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
     def _take_notes(self, prepared: Preparation) -> None:
         self._note_stability(prepared)
         self.plan_: Plan = prepared.plan
-        self.notices_: list[str] = list(prepared.notices)
-        if self.beta is None and prepared.beta == UNINFORMATIVE_BETA:
-            self.notices_.append(
-                "the features of linked nodes tell nothing of each other: the "
-                "embedding is the local view alone (beta 1)"
-            )
-        amplifies = self.stability_ is not None and self.stability_.amplifies
-        if amplifies and prepared.persistence.is_homophilic:
-            message = (
-                "the diffusion amplifies high frequencies on a graph whose linked "
-                f"nodes look alike ({'; '.join(self.stability_notes_)}); if that "
-                "is not what you want, choose a smaller step or solver='exact'"
-            )
-            warnings.warn(message, TrainingWarning, stacklevel=3)
+        self.notices_: list[str] = notices_of(prepared)
+        warn_of_amplification(prepared)
 
     def _note_stability(self, prepared: Preparation) -> None:
         self.stability_ = prepared.stability

@@ -26,7 +26,7 @@ from fdgcl.graphs.persistence import Persistence, feature_persistence
 from fdgcl.graphs.scaling import column_rarity, scale_features
 from fdgcl.graphs.structural import structural_features
 from fdgcl.settings import Settings
-from fdgcl.views import InLoop, Stepped, ViewSource, diffuse_features
+from fdgcl.views import Diffused, InLoop, Stepped, ViewSource
 
 # Numbers in one view above which rows are trained in batches, and those in a batch:
 # 64 MiB of float32, and 16 MiB, which a processor's cache still holds.
@@ -205,7 +205,7 @@ class Preparation:
             )
         if self.plan.strategy == "in-loop":
             return InLoop(self.features, self.polynomial)
-        return diffuse_features(
+        return Diffused.of(
             self.features,
             self.polynomial,
             dtype=self.settings.torch_dtype,

@@ -37,6 +37,8 @@ STRATEGIES = ("auto", "precompute", "in-loop")
 # Far from the encoders' own seeds: their weights and a dynamics' must not be alike.
 DYNAMICS_SEED = 10_000_019
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
+# Of dense products on CUDA: tf32 keeps 10 bits of each factor and sums in float32.
+PRECISIONS = ("float32", "tf32")
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ class Settings:
     seed: int
     device: str
     dtype: str
+    precision: str
+    fast: bool
 
     def __post_init__(self) -> None:
         self._check_orders()
@@ -98,7 +102,8 @@ class Settings:
             check_count("batch_size", self.batch_size, minimum=2)
         for kind, name, known in self._choices():
             choose(kind, name, known)
-        choose("standardize", str(self.standardize), {"True": None, "False": None})
+        for name in ("standardize", "fast"):
+            choose(name, str(getattr(self, name)), {"True": None, "False": None})
         self._check_dynamics()
         if self.strategy == "in-loop" and self.batch_size is not None:
             message = (
@@ -168,6 +173,7 @@ class Settings:
             ("structural features", self.structural, STRUCTURAL),
             ("device", self.device.partition(":")[0], dict.fromkeys(_DEVICES)),
             ("dtype", self.dtype, DTYPES),
+            ("precision", self.precision, dict.fromkeys(PRECISIONS)),
         ]
 
     @property

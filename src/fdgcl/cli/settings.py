@@ -215,7 +215,15 @@ SETTINGS = (
     ),
     Setting("seed", int, RUN, "Seed of everything random.", "0"),
     Setting("device", str, RUN, "Where to compute: auto, cpu or cuda.", "auto"),
-    Setting("dtype", str, RUN, "Precision: float32 or float64.", "float32"),
+    Setting("dtype", str, RUN, "Type of all numbers: float32 or float64.", "float32"),
+    Setting(
+        "precision",
+        str,
+        RUN,
+        "Of dense products on CUDA: float32, or tf32 (faster, 3 digits per factor).",
+        "float32",
+    ),
+    Setting("fast", bool, RUN, "Fused training steps, the same but quicker.", "fast"),
 )
 
 

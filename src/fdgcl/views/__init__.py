@@ -3,7 +3,7 @@
 from fdgcl.views.activations import ACTIVATIONS
 from fdgcl.views.combination import COMBINATIONS, KEPT, Combination
 from fdgcl.views.encoder import ViewPair
-from fdgcl.views.sources import Diffused, InLoop, ViewSource, diffuse_features
+from fdgcl.views.sources import Diffused, InLoop, ViewSource
 from fdgcl.views.stepped import Stepped
 
 __all__ = [
@@ -16,5 +16,4 @@ __all__ = [
     "Stepped",
     "ViewPair",
     "ViewSource",
-    "diffuse_features",
 ]

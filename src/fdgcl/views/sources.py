@@ -10,17 +10,16 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 from functools import cached_property
-from typing import final
+from typing import Self, final
 
-import numpy as np
 import torch
-from scipy.sparse import csr_array
 from torch import Tensor
 
 from fdgcl._checks import InputError
 from fdgcl.diffusion import PolynomialFilter, filter_with_gradient
 from fdgcl.diffusion.polynomial import Progress
 from fdgcl.views.features import FeatureMatrix, Features, dense_rows
+from fdgcl.views.precompute import diffuse_features, mean_and_covariance
 
 # Below this variance a hidden column is constant but for rounding.
 _SMALLEST_VARIANCE = 1e-20
@@ -81,6 +80,22 @@ class Diffused(ViewSource):
         self.features = features
         self.num_rows = views[0].shape[0]
 
+    @classmethod
+    def of(
+        cls,
+        features: Features,
+        polynomial: PolynomialFilter,
+        *,
+        dtype: torch.dtype,
+        device: torch.device,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Diffuse features by every order of a filter, now."""
+        views = diffuse_features(
+            features, polynomial, dtype=dtype, device=device, progress=progress
+        )
+        return cls(views, features)
+
     def kept(self, name: str, rows: Tensor | None = None) -> Tensor:
         """See the base class."""
         if name == "features":
@@ -114,7 +129,7 @@ class Diffused(ViewSource):
 
     @cached_property
     def _statistics(self) -> list[tuple[Tensor, Tensor]]:
-        return [_mean_and_covariance(view) for view in self.views]
+        return [mean_and_covariance(view) for view in self.views]
 
 
 @final
@@ -135,7 +150,7 @@ class InLoop(ViewSource):
 
     @cached_property
     def _diffused(self) -> Diffused:
-        return diffuse_features(
+        return Diffused.of(
             self._features,
             self._polynomial,
             dtype=torch.float32,
@@ -158,42 +173,3 @@ def inverse_root(variance: Tensor) -> Tensor:
     """`variance ** -0.5`, and 0 for columns that are constant but for rounding."""
     constant = variance <= _SMALLEST_VARIANCE
     return torch.where(constant, 1.0, variance).rsqrt().masked_fill(constant, 0.0)
-
-
-def diffuse_features(
-    features: Features,
-    polynomial: PolynomialFilter,
-    *,
-    dtype: torch.dtype,
-    device: torch.device,
-    progress: Progress | None = None,
-) -> Diffused:
-    """Diffuse all features once; sparse ones are made dense a block at a time."""
-    rows, columns = features.shape
-    by_column = features.tocsc() if isinstance(features, csr_array) else features
-    views = [
-        torch.empty((rows, columns), dtype=dtype, device=device)
-        for _ in polynomial.coefficients
-    ]
-    block = polynomial.column_block(columns)
-    for start in range(0, columns, block):
-        part = by_column[:, start : start + block]
-        dense = np.array(part) if isinstance(part, np.ndarray) else part.toarray()
-        tensor = torch.from_numpy(dense).to(device=device, dtype=dtype)
-        for view, value in zip(views, polynomial.apply(tensor), strict=True):
-            view[:, start : start + block] = value
-        if progress is not None:
-            progress(min(start + block, columns), columns)
-    return Diffused(views, features)
-
-
-def _mean_and_covariance(view: Tensor, rows: int = 65536) -> tuple[Tensor, Tensor]:
-    # In float64 and by blocks: the variance is a small difference of large sums.
-    mean = view.mean(0, dtype=torch.float64)
-    covariance = torch.zeros(
-        (view.shape[1],) * 2, dtype=torch.float64, device=view.device
-    )
-    for part in torch.split(view, rows):
-        centred = part.double() - mean
-        covariance.addmm_(centred.T, centred)
-    return mean.to(view.dtype), (covariance / len(view)).to(view.dtype)

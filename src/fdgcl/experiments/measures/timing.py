@@ -22,7 +22,7 @@ from fdgcl.fitting import new_views
 from fdgcl.losses import build_loss
 from fdgcl.preparation import Preparation
 from fdgcl.training import EpochRecord, train
-from fdgcl.views import InLoop, Stepped, ViewPair, ViewSource, diffuse_features
+from fdgcl.views import Diffused, InLoop, Stepped, ViewPair, ViewSource
 
 # The solver in the training loop, our polynomial in the loop, and diffusion before it.
 WAYS = ("stepping", "polynomial", "precomputed")
@@ -121,7 +121,7 @@ def _source(prepared: Preparation, way: str, place: torch.device) -> ViewSource:
         )
     if way == "polynomial":
         return InLoop(prepared.features, prepared.polynomial)
-    return diffuse_features(
+    return Diffused.of(
         prepared.features,
         prepared.polynomial,
         dtype=prepared.settings.torch_dtype,
