@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from fdgcl._interrupts import deferred_interrupt
@@ -15,7 +14,13 @@ from fdgcl.losses import build_loss
 from fdgcl.preparation import UNINFORMATIVE_BETA, Preparation
 from fdgcl.runs import Config, RunFolder, TrainingLog
 from fdgcl.settings import Settings
-from fdgcl.training import EpochRecord, NonFiniteLossError, TrainingWarning, train
+from fdgcl.training import (
+    EpochRecord,
+    NonFiniteLossError,
+    TrainingWarning,
+    new_optimizer,
+    train,
+)
 from fdgcl.views import Combination, ViewPair, ViewSource
 
 #: Told of the stage, what is done of it, and all there is.
@@ -82,10 +87,9 @@ def new_views(settings: Settings, num_features: int, beta: float) -> ViewPair:
 
 def start_log(views: ViewPair, config: Config, files: RunFolder | None) -> TrainingLog:
     """The log of a run, with Adam as settings and decisions say; it may go on."""
-    optimizer = torch.optim.Adam(
-        views.parameters(),
-        lr=config.decisions["lr"],
-        weight_decay=config.settings.weight_decay,
+    settings = config.settings
+    optimizer = new_optimizer(
+        views, config.decisions["lr"], settings.weight_decay, fast=settings.fast
     )
     return TrainingLog(files, views, optimizer)
 
@@ -135,5 +139,7 @@ def _run_epochs(
             first_epoch=len(log.history) + 1,
             batch_size=config.decisions["batch_size"],
             seed=settings.seed,
+            fast=settings.fast,
+            precision=settings.precision,
             on_epoch=on_epoch,
         )

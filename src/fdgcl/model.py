@@ -91,8 +91,9 @@ class FDGCL(BaseEstimator):  # type: ignore[misc]
         seed: Of the initial weights and the batches.
         device: `auto`, `cpu` or `cuda`.
         dtype: `float32` or `float64`.
-        precision: Of dense products in training on CUDA: `float32`, or `tf32`, which
-            rounds each factor to 11 bits (a relative 5e-4) and sums in float32.
+        precision: Of dense products in training on CUDA: `float32`; `tf32` rounds
+            factors to 11 bits (a relative 5e-4) and sums in float32; `float16` also
+            keeps the views so, which takes half the memory.
         fast: Fused training steps where there are such; False takes the plain ones,
             which give the same up to rounding.
 

@@ -37,8 +37,9 @@ STRATEGIES = ("auto", "precompute", "in-loop")
 # Far from the encoders' own seeds: their weights and a dynamics' must not be alike.
 DYNAMICS_SEED = 10_000_019
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
-# Of dense products on CUDA: tf32 keeps 10 bits of each factor and sums in float32.
-PRECISIONS = ("float32", "tf32")
+# Of dense products in training on CUDA, with torch's name for the same: tf32 rounds
+# factors to 11 bits and sums in float32; float16 keeps the views so, too.
+PRECISIONS = {"float32": "highest", "tf32": "high", "float16": "high"}
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ class Settings:
             ("structural features", self.structural, STRUCTURAL),
             ("device", self.device.partition(":")[0], dict.fromkeys(_DEVICES)),
             ("dtype", self.dtype, DTYPES),
-            ("precision", self.precision, dict.fromkeys(PRECISIONS)),
+            ("precision", self.precision, PRECISIONS),
         ]
 
     @property

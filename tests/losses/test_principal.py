@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from fdgcl.losses import principal_direction
+from fdgcl.losses import principal_direction, principal_directions
 
 from .reference import top_direction
 
@@ -116,3 +116,27 @@ def test_never_forms_a_square_matrix(shape):
     with LargestTensor() as largest:
         principal_direction(z).sum().backward()
     assert largest.size == z.numel()
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 5, 8])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_from_covariances_it_is_the_same(iterations, scale):
+    views = [torch.tensor(matrix(60, 9, ratio=0.7, seed=k)) * scale for k in range(2)]
+    covariances = torch.stack([torch.cov(z.T, correction=0) for z in views])
+    traces = covariances.diagonal(dim1=1, dim2=2).sum(1)[:, None, None]
+    scaled = covariances / traces
+    found = principal_directions(
+        lambda columns: scaled @ columns, scaled.diagonal(dim1=1, dim2=2), iterations
+    )
+    for unit, z in zip(found.units, views, strict=True):
+        torch.testing.assert_close(unit, principal_direction(z, iterations))
+    products = (scaled @ found.before[..., None]).squeeze(2)
+    torch.testing.assert_close(found.lengths, products.norm(dim=1))
+
+
+def test_equal_columns_are_told_apart_by_place_and_not_by_rounding():
+    """Which of equally wide columns comes first must not depend on the last bit."""
+    z = torch.tensor(matrix(60, 5, ratio=0.9))
+    z = (z - z.mean(0)) / z.std(0)
+    wiggled = z * (1 + 1e-12 * torch.tensor([0, 0, 0, 1, 0]))
+    torch.testing.assert_close(principal_direction(wiggled), principal_direction(z))

@@ -41,7 +41,7 @@ def diffused(model: FDGCL, graph: Graph) -> tuple[NDArray[Any], NDArray[Any]]:
     prepared = prepare(graph, settings)
     source = prepared.source(settings.torch_device)
     assert isinstance(source, Diffused)
-    return source.views[0].numpy(), source.views[1].numpy()
+    return source.kept("local").numpy(), source.kept("global").numpy()
 
 
 def test_the_default_is_the_papers_mixture(graph: Graph) -> None:

@@ -220,7 +220,7 @@ SETTINGS = (
         "precision",
         str,
         RUN,
-        "Of dense products on CUDA: float32, or tf32 (faster, 3 digits per factor).",
+        "Of dense products on CUDA: float32, tf32 or float16 (faster, 3 digits).",
         "float32",
     ),
     Setting("fast", bool, RUN, "Fused training steps, the same but quicker.", "fast"),

@@ -21,7 +21,7 @@ from fdgcl.graphs.sparse import SparseMatrix
 from fdgcl.losses import build_loss
 from fdgcl.preparation import Preparation, prepare_training
 from fdgcl.settings import Settings
-from fdgcl.training import EpochRecord, train
+from fdgcl.training import EpochRecord, new_optimizer, train
 from fdgcl.views import Combination, ViewPair, ViewSource
 
 
@@ -109,12 +109,12 @@ def gcn_embedding(
         views,
         source,
         build_loss(settings.loss, settings.eta),
-        torch.optim.Adam(
-            views.parameters(), lr=prepared.lr, weight_decay=settings.weight_decay
-        ),
+        new_optimizer(views, prepared.lr, settings.weight_decay, fast=settings.fast),
         epochs=settings.epochs,
         batch_size=prepared.batch_size,
         seed=settings.seed,
+        fast=settings.fast,
+        precision=settings.precision,
         on_epoch=records.append,
     )
     views.freeze_statistics(source)

@@ -7,7 +7,11 @@ from fdgcl.losses.barlow_twins import BarlowTwins
 from fdgcl.losses.base import Loss
 from fdgcl.losses.cosmean import Cosmean, row_cosines
 from fdgcl.losses.euclidean import Euclidean
-from fdgcl.losses.principal import principal_direction
+from fdgcl.losses.principal import (
+    Directions,
+    principal_direction,
+    principal_directions,
+)
 from fdgcl.losses.regularized_cosmean import RegularizedCosmean
 from fdgcl.losses.vicreg import VICReg
 
@@ -15,12 +19,14 @@ __all__ = [
     "LOSSES",
     "BarlowTwins",
     "Cosmean",
+    "Directions",
     "Euclidean",
     "Loss",
     "RegularizedCosmean",
     "VICReg",
     "build_loss",
     "principal_direction",
+    "principal_directions",
     "row_cosines",
 ]
 

@@ -14,7 +14,8 @@ from fdgcl._checks import choose
 from fdgcl.diffusion import Dynamics
 from fdgcl.views.activations import ACTIVATIONS
 from fdgcl.views.combination import Combination, Kept, Views
-from fdgcl.views.sources import ViewSource, inverse_root
+from fdgcl.views.sources import ViewSource
+from fdgcl.views.standardization import inverse_root
 
 
 @final
@@ -58,6 +59,7 @@ class ViewPair(nn.Module):
         self._dynamics = nn.ModuleList(dynamics)
         self.standardize = standardize
         self.combination = combination or Combination(0.5, dtype=dtype)
+        self.activation = activation
         self._activation = choose("activation", activation, ACTIVATIONS)
         self.register_buffer("mean", torch.zeros(2, dim, dtype=dtype))
         self.register_buffer("scale", torch.ones(2, dim, dtype=dtype))
@@ -75,12 +77,15 @@ class ViewPair(nn.Module):
 
     def forward(self, source: ViewSource, rows: Tensor | None = None) -> Views:
         """Both views of the given rows (all by default), as training sees them."""
-        return self._view(0, source, rows), self._view(1, source, rows)
+        first, second = self.before_activation(source, rows)
+        return self._activation(first), self._activation(second)
 
-    def _view(self, view: int, source: ViewSource, rows: Tensor | None) -> Tensor:
-        weight = self.weights[view]
+    def before_activation(
+        self, source: ViewSource, rows: Tensor | None = None
+    ) -> Views:
+        """Both views as they are before the activation."""
         encode = source.standardized if self.standardize else source.hidden
-        return self._activation(encode(view, weight, rows))
+        return encode(0, self.weights[0], rows), encode(1, self.weights[1], rows)
 
     @torch.no_grad()
     def freeze_statistics(self, source: ViewSource) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Self, final
+from typing import NamedTuple, Self, final
 
 import torch
 from torch import Tensor
@@ -19,12 +19,23 @@ from fdgcl._checks import InputError
 from fdgcl.diffusion import PolynomialFilter, filter_with_gradient
 from fdgcl.diffusion.polynomial import Progress
 from fdgcl.views.features import FeatureMatrix, Features, dense_rows
+from fdgcl.views.folding import fold
 from fdgcl.views.precompute import diffuse_features, mean_and_covariance
-
-# Below this variance a hidden column is constant but for rounding.
-_SMALLEST_VARIANCE = 1e-20
+from fdgcl.views.standardization import inverse_root, standardize
 
 _VIEW_NAMES = {"local": 0, "global": 1}
+
+
+class Factors(NamedTuple):
+    """Two products that are the standardised features of the views.
+
+    Attributes:
+        features: (rows, features) for each view, constant.
+        weights: (2, features, dim), with gradient.
+    """
+
+    features: tuple[Tensor, Tensor]
+    weights: Tensor
 
 
 class ViewSource(abc.ABC):
@@ -55,30 +66,54 @@ class ViewSource(abc.ABC):
     def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance over all nodes of each hidden column, with gradient."""
 
+    def factors(
+        self,
+        weights: Sequence[Tensor],  # noqa: ARG002
+        rows: Tensor | None = None,  # noqa: ARG002
+        *,
+        half: bool = False,  # noqa: ARG002
+    ) -> Factors | None:
+        """Both views' standardised features as products, where they are such.
+
+        Args:
+            weights: Each view's.
+            rows: The rows; None for all.
+            half: Whether the features are wanted in float16.
+        """
+        return None
+
     def standardized(
         self, view: int, weight: Tensor, rows: Tensor | None = None
     ) -> Tensor:
         """The hidden features, each column of mean 0 and variance 1 over all nodes."""
         hidden = self.hidden(view, weight, rows)
         if rows is None:
-            mean, variance = hidden.mean(0), hidden.var(0, unbiased=False)
-        else:
-            mean, variance = self.moments(view, weight)
+            return standardize(hidden)
+        mean, variance = self.moments(view, weight)
         return (hidden - mean) * inverse_root(variance)
 
 
 @final
 class Diffused(ViewSource):
-    """Features diffused before training: an epoch never touches the graph."""
+    """Features diffused before training: an epoch never touches the graph.
+
+    They are kept less their means, which standardised views have no use for.
+
+    Args:
+        views: (nodes, features) for each order; taken over, and centred in place.
+        features: As they were before.
+    """
 
     block_rows = 32768
 
     def __init__(
         self, views: Sequence[Tensor], features: Features | None = None
     ) -> None:
-        self.views = list(views)
-        self.features = features
-        self.num_rows = views[0].shape[0]
+        self.num_rows, self._num_features = views[0].shape
+        self._means = [view.mean(0, dtype=torch.float64).to(view) for view in views]
+        pairs = zip(views, self._means, strict=True)
+        self._centred = [view.sub_(mean) for view, mean in pairs]
+        self._features = features
 
     @classmethod
     def of(
@@ -94,42 +129,86 @@ class Diffused(ViewSource):
         views = diffuse_features(
             features, polynomial, dtype=dtype, device=device, progress=progress
         )
-        return cls(views, features)
+        source = cls(views, features)
+        if source._has_few_features(source.num_rows):
+            # Every epoch needs them: before the first, not in it.
+            assert len(source._covariances)
+        return source
 
     def kept(self, name: str, rows: Tensor | None = None) -> Tensor:
         """See the base class."""
         if name == "features":
-            assert self.features is not None
-            return dense_rows(self.features, rows)
-        diffused = self.views[_VIEW_NAMES[name]]
-        return diffused if rows is None else diffused[rows]
+            assert self._features is not None
+            return dense_rows(self._features, rows)
+        view = _VIEW_NAMES[name]
+        return self._rows(view, rows) + self._means[view]
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
         """See the base class."""
-        diffused = self.views[view]
-        return (diffused if rows is None else diffused[rows]) @ weight
+        return torch.addmm(self._means[view] @ weight, self._rows(view, rows), weight)
 
     def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """From the features' covariance: no pass over the rows, exact for any batch."""
-        mean, covariance = self._statistics[view]
-        return mean @ weight, ((covariance @ weight) * weight).sum(0)
+        """From few features' covariance: no pass over the rows, for any batch."""
+        mean = self._means[view] @ weight
+        if self._has_few_features(self.num_rows):
+            return mean, self._variance(view, weight)
+        centred = self._centred[view] @ weight
+        return mean, centred.square().mean(0)
 
     def standardized(
         self, view: int, weight: Tensor, rows: Tensor | None = None
     ) -> Tensor:
         """See the base class; with few features, folded into the one product."""
-        count = self.num_rows if rows is None else len(rows)
-        if self.views[view].shape[1] > count // 4:
-            return super().standardized(view, weight, rows)
-        mean, variance = self.moments(view, weight)
-        scale = inverse_root(variance)
-        diffused = self.views[view]
-        part = diffused if rows is None else diffused[rows]
-        return torch.addmm(-mean * scale, part, weight * scale)
+        centred = self._rows(view, rows)
+        if self._has_few_features(len(centred)):
+            return centred @ (weight * inverse_root(self._variance(view, weight)))
+        if rows is None:
+            return standardize(centred @ weight)
+        _, variance = self.moments(view, weight)
+        return (centred @ weight) * inverse_root(variance)
+
+    def factors(
+        self,
+        weights: Sequence[Tensor],
+        rows: Tensor | None = None,
+        *,
+        half: bool = False,
+    ) -> Factors | None:
+        """See the base class."""
+        if not self._has_few_features(self.num_rows if rows is None else len(rows)):
+            return None
+        folded = fold(weights, self._covariances)
+        if not half:
+            return Factors((self._rows(0, rows), self._rows(1, rows)), folded)
+        first, second = self._halves if rows is None else self._halves[:, rows]
+        return Factors((first, second), folded * self._deviations)
 
     @cached_property
-    def _statistics(self) -> list[tuple[Tensor, Tensor]]:
-        return [mean_and_covariance(view) for view in self.views]
+    def _deviations(self) -> Tensor:
+        """Of the features, (2, features, 1); constant ones have 1."""
+        variances = self._covariances.diagonal(dim1=1, dim2=2)
+        return torch.where(variances > 0, variances, 1.0).sqrt()[..., None]
+
+    @cached_property
+    def _halves(self) -> Tensor:
+        """The features in float16, which has room for them once they vary by 1."""
+        scaled = zip(self._centred, self._deviations.squeeze(2), strict=True)
+        return torch.stack([(view / by).half() for view, by in scaled])
+
+    def _has_few_features(self, rows: int) -> bool:
+        """Whether covariances cost less than what they spare, by the rows of a step."""
+        return self._num_features <= rows // 4
+
+    def _rows(self, view: int, rows: Tensor | None) -> Tensor:
+        centred = self._centred[view]
+        return centred if rows is None else centred[rows]
+
+    def _variance(self, view: int, weight: Tensor) -> Tensor:
+        return ((self._covariances[view] @ weight) * weight).sum(0)
+
+    @cached_property
+    def _covariances(self) -> Tensor:
+        return torch.stack([mean_and_covariance(view)[1] for view in self._centred])
 
 
 @final
@@ -167,9 +246,3 @@ class InLoop(ViewSource):
         """See the base class."""
         hidden = self.hidden(view, weight)
         return hidden.mean(0), hidden.var(0, unbiased=False)
-
-
-def inverse_root(variance: Tensor) -> Tensor:
-    """`variance ** -0.5`, and 0 for columns that are constant but for rounding."""
-    constant = variance <= _SMALLEST_VARIANCE
-    return torch.where(constant, 1.0, variance).rsqrt().masked_fill(constant, 0.0)

@@ -19,11 +19,11 @@ from fdgcl.experiments.measures.losses_page import curves_page
 from fdgcl.graphs import Graph, Splits
 from fdgcl.report.page import Section
 from fdgcl.training import (
-    WATCHED_ROWS,
     EpochRecord,
     NonFiniteLossError,
     TrainingWarning,
     effective_rank,
+    watched_rows,
 )
 
 # Where training still moves fast the curve is drawn finely.
@@ -107,8 +107,7 @@ def _scorer(graph: Graph, device: str) -> Callable[[int, NDArray[np.float32]], R
 
     def score(epoch: int, z: NDArray[np.float32]) -> Record:
         result = linear_probe(z, graph.y, splits, device=device)
-        stride = max(1, len(z) // WATCHED_ROWS)
-        rows = torch.from_numpy(np.ascontiguousarray(z[::stride][:WATCHED_ROWS]))
+        rows = torch.from_numpy(np.ascontiguousarray(z[watched_rows(len(z))]))
         return {
             "epoch": epoch,
             "test": list(result.test),

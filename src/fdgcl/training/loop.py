@@ -1,19 +1,20 @@
-"""The one training loop, and what it watches."""
+"""The one training loop."""
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor
 
-from fdgcl.losses import Loss, principal_direction, row_cosines
+from fdgcl.losses import Loss
+from fdgcl.training.steps import dense_products, new_step
 from fdgcl.views import ViewPair, ViewSource
 
-WATCHED_ROWS = 512
 COLLAPSED_RANK = 1.5
 COLLAPSED_COSINE = 0.98
 
@@ -53,6 +54,19 @@ class EpochRecord:
         return asdict(self)
 
 
+def new_optimizer(
+    views: ViewPair, lr: float, weight_decay: float, *, fast: bool = True
+) -> torch.optim.Optimizer:
+    """Adam on the views' weights; its fast form makes one pass over them."""
+    weights = list(views.parameters())
+    if not fast:
+        return torch.optim.Adam(weights, lr=lr, weight_decay=weight_decay)
+    on_gpu = weights[0].device.type == "cuda"
+    return torch.optim.Adam(
+        weights, lr=lr, weight_decay=weight_decay, fused=True, capturable=on_gpu
+    )
+
+
 def train(
     views: ViewPair,
     source: ViewSource,
@@ -63,6 +77,8 @@ def train(
     first_epoch: int = 1,
     batch_size: int | None = None,
     seed: int = 0,
+    fast: bool = True,
+    precision: str = "float32",
     on_epoch: Callable[[EpochRecord], None],
 ) -> None:
     """Train the views to agree, calling `on_epoch` after each update.
@@ -70,57 +86,54 @@ def train(
     The order of the batches depends on the seed and the epoch alone, so a run that
     starts again at `first_epoch` goes on exactly as it would have.
 
+    Args:
+        views: The encoders.
+        source: Where their hidden features come from.
+        loss: What makes them agree.
+        optimizer: Of their weights.
+        epochs: The last epoch.
+        first_epoch: The first.
+        batch_size: Rows of a batch; None for all.
+        seed: Of the batches.
+        fast: Take the fast steps where there are such.
+        precision: Of dense products on CUDA, a key of `settings.PRECISIONS`.
+        on_epoch: Called after each epoch.
+
     Raises:
         NonFiniteLossError: The loss is not finite; the weights are put back to the
             last ones whose loss was.
     """
-    good: list[Tensor] = []
-    for epoch in range(first_epoch, epochs + 1):
-        started = time.perf_counter()
-        batches = _batches(source.num_rows, batch_size, seed, epoch)
-        losses: list[float] = []
-        watched: tuple[float, float, float, float] | None = None
-        for rows in batches:
-            rows = None if rows is None else rows.to(views.mean.device)
-            first, second = views(source, rows)
-            value = loss(first, second)
-            losses.append(float(value.detach()))
-            if not torch.isfinite(value):
-                _restore(views, good)
-                raise NonFiniteLossError(_blame(epoch, first, second))
-            good = [weight.detach().clone() for weight in views.parameters()]
-            watched = watched or watch(first.detach(), second.detach())
-            optimizer.zero_grad(set_to_none=True)
-            value.backward()
-            optimizer.step()
-        assert watched is not None
-        seconds = time.perf_counter() - started
-        on_epoch(EpochRecord(epoch, sum(losses) / len(losses), *watched, seconds))
-
-
-def watch(first: Tensor, second: Tensor) -> tuple[float, float, float, float]:
-    """Alignment, principal cosine and both effective ranks, from a few hundred rows."""
-    stride = max(1, len(first) // WATCHED_ROWS)
-    first, second = first[::stride][:WATCHED_ROWS], second[::stride][:WATCHED_ROWS]
-    cosine = principal_direction(first) @ principal_direction(second)
-    return (
-        float(row_cosines(first, second).mean()),
-        float(cosine.abs()),
-        effective_rank(first),
-        effective_rank(second),
+    whole = batch_size is None or batch_size >= source.num_rows
+    step = new_step(
+        views,
+        source,
+        loss,
+        optimizer,
+        fast=fast,
+        captured=whole,
+        precision=precision,
     )
-
-
-def effective_rank(z: Tensor) -> float:
-    """How many directions share the energy of the rows: `(sum s)^2 / sum s^2`.
-
-    The s are the squared singular values of the rows as they are, not centred: rows
-    that all point the same way have rank one, which is what a collapse looks like.
-    """
-    z = z.double()
-    gram = z @ z.T if len(z) < z.shape[1] else z.T @ z
-    energy = gram.square().sum()
-    return float(gram.trace() ** 2 / energy) if energy > 0 else 0.0
+    weights = list(views.parameters())
+    good: list[Tensor] = []
+    with dense_products(precision):
+        for epoch in range(first_epoch, epochs + 1):
+            started = time.perf_counter()
+            losses: list[float] = []
+            watched: tuple[float, ...] = ()
+            for rows in _batches(source.num_rows, batch_size, seed, epoch):
+                rows = None if rows is None else rows.to(views.mean.device)
+                value, *seen = step.gradient(rows).tolist()  # waits for the device
+                if not math.isfinite(value):
+                    _copy(good, weights)
+                    raise NonFiniteLossError(_blame(epoch, views, source, rows))
+                good = good or [torch.empty_like(weight) for weight in weights]
+                _copy(weights, good)
+                losses.append(value)
+                watched = watched or (*seen,)
+                step.update()
+            seconds = time.perf_counter() - started
+            mean = sum(losses) / len(losses)
+            on_epoch(EpochRecord(epoch, mean, *watched, seconds))  # type: ignore[call-arg]
 
 
 def warn_of_collapse(record: EpochRecord) -> bool:
@@ -151,15 +164,16 @@ def _batches(
 
 
 @torch.no_grad()
-def _restore(views: ViewPair, good: list[Tensor]) -> None:
-    for weight, value in zip(views.parameters(), good, strict=False):
-        weight.copy_(value)
+def _copy(values: Sequence[Tensor], into: Sequence[Tensor]) -> None:
+    for value, target in zip(values, into, strict=False):
+        target.copy_(value)
 
 
-def _blame(epoch: int, first: Tensor, second: Tensor) -> str:
-    norms = [float(view.detach().norm()) for view in (first, second)]
+@torch.no_grad()
+def _blame(epoch: int, views: ViewPair, source: ViewSource, rows: Tensor | None) -> str:
+    norms = [float(view.norm()) for view in views(source, rows)]
     return (
-        f"the loss is not finite in epoch {epoch} (norms of the views: "
-        f"{norms[0]:.3g} and {norms[1]:.3g}); the weights of the last good epoch are "
-        "kept"
+        f"the loss is not finite in epoch {epoch} (norms of the views, by the weights "
+        f"before it: {norms[0]:.3g} and {norms[1]:.3g}); the weights of the last good "
+        "epoch are kept"
     )

@@ -1,0 +1,225 @@
+"""One update of the weights, by the plain way or a faster one with the same result."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import final
+
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+
+from fdgcl.losses import Cosmean, Loss, RegularizedCosmean
+from fdgcl.settings import PRECISIONS
+from fdgcl.training.captured import Replay
+from fdgcl.training.watching import effective_ranks, watch, watched_rows
+from fdgcl.views import Diffused, ViewPair, ViewSource
+from fdgcl.views.activations import IN_PLACE
+from fdgcl.views.agreement import Agreement, activate, agree, can_be_half, product
+from fdgcl.views.agreement_blocks import Pair, RowNotes
+from fdgcl.views.sources import Factors
+
+# On gradients in float16, beside the number of rows: between what is lost below its
+# range and what above.
+_HALF_GAIN = 16.0
+
+
+class Step(abc.ABC):
+    """The gradient of a batch, and the update by it."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self._optimizer = optimizer
+
+    @abc.abstractmethod
+    def gradient(self, rows: Tensor | None) -> Tensor:
+        """Leave the gradient in the weights, and return the loss and what is watched.
+
+        Nothing else changes, so it may be done any number of times.
+
+        Args:
+            rows: The batch; None for all rows.
+
+        Returns:
+            Loss, alignment, principal cosine and both effective ranks.
+        """
+
+    def update(self) -> None:
+        """Move the weights by the gradient that was found last."""
+        self._optimizer.step()
+
+
+def new_step(
+    views: ViewPair,
+    source: ViewSource,
+    loss: Loss,
+    optimizer: Optimizer,
+    *,
+    fast: bool,
+    captured: bool,
+    precision: str = "float32",
+) -> Step:
+    """Choose how to go about a step.
+
+    Args:
+        views: The encoders.
+        source: Where their hidden features come from.
+        loss: What makes them agree.
+        optimizer: Of their weights.
+        fast: Take a fast way where there is one.
+        captured: Whether all steps are alike, so that a GPU may be told of them once.
+        precision: Of dense products on CUDA.
+    """
+    if not fast:
+        return PlainStep(views, source, loss, optimizer)
+    on_gpu = views.mean.device.type == "cuda"
+    step: Step
+    if FusedStep.serves(views, loss):
+        half = on_gpu and precision == "float16" and can_be_half(views.weights[0])
+        step = FusedStep(views, source, loss, optimizer, half=half)
+    else:
+        step = PlainStep(views, source, loss, optimizer)
+    if captured and on_gpu and isinstance(source, Diffused):
+        return CapturedStep(step, optimizer)
+    return step
+
+
+@final
+class PlainStep(Step):
+    """Autograd through encoders and loss: any loss, any source."""
+
+    def __init__(
+        self, views: ViewPair, source: ViewSource, loss: Loss, optimizer: Optimizer
+    ) -> None:
+        super().__init__(optimizer)
+        self._views, self._source, self._loss = views, source, loss
+
+    def gradient(self, rows: Tensor | None) -> Tensor:
+        """See the base class."""
+        first, second = self._views(self._source, rows)
+        value = self._loss(first, second)
+        watched = watch(first.detach(), second.detach())
+        self._views.zero_grad(set_to_none=True)
+        value.backward()
+        return torch.cat([value.detach()[None].to(watched), watched])
+
+
+@final
+class FusedStep(Step):
+    """The paper's loss with its gradient found in place; autograd for the encoders.
+
+    Alignment and, with the regulariser, the principal cosine are those of all rows:
+    the loss has them.
+    """
+
+    def __init__(
+        self,
+        views: ViewPair,
+        source: ViewSource,
+        loss: Loss,
+        optimizer: Optimizer,
+        *,
+        half: bool = False,
+    ) -> None:
+        super().__init__(optimizer)
+        self._views, self._source, self._half = views, source, half
+        self._space: Tensor | None = None
+        self._eta, self._iterations = 0.0, 1
+        if isinstance(loss, RegularizedCosmean):
+            self._eta, self._iterations = loss.eta, loss.iterations
+
+    @staticmethod
+    def serves(views: ViewPair, loss: Loss) -> bool:
+        """Whether these encoders and this loss can be trained so."""
+        known = isinstance(loss, Cosmean | RegularizedCosmean)
+        return known and views.standardize and views.activation in IN_PLACE
+
+    def gradient(self, rows: Tensor | None) -> Tensor:
+        """See the base class."""
+        factors = self._source.factors([*self._views.weights], rows, half=self._half)
+        found = self._products(factors) if factors else self._others(rows)
+        if found.principal_cosine is None:
+            watched = watch(*found.sample)
+        else:
+            ranks = effective_ranks(found.sample)
+            known = torch.stack([found.alignment, found.principal_cosine])
+            watched = torch.cat([known.to(ranks), ranks])
+        return torch.cat([found.value[None].to(watched), watched])
+
+    def _products(self, factors: Factors) -> Agreement:
+        features, weights = factors
+        out = self._workspace(len(features[0]), weights)
+        kind, gain = features[0].dtype, 1.0
+        for one, weight, view in zip(features, weights.detach(), out, strict=True):
+            torch.mm(one, weight.to(kind), out=view)
+        if self._half:
+            gain = _HALF_GAIN * len(out[0])
+        found = self._agree(out, activate(out, self._views.activation), gain)
+        pairs = zip(features, out, strict=True)
+        slopes = torch.stack([product(one.T, part) for one, part in pairs])
+        self._views.zero_grad(set_to_none=True)
+        torch.autograd.backward(weights, slopes / gain)
+        return found
+
+    def _others(self, rows: Tensor | None) -> Agreement:
+        pair = self._views.before_activation(self._source, rows)
+        parts = pair[0].detach(), pair[1].detach()
+        found = self._agree(parts, activate(parts, self._views.activation))
+        self._views.zero_grad(set_to_none=True)
+        # Where the views were, their gradients are now.
+        torch.autograd.backward(pair, parts)
+        return found
+
+    def _agree(self, views: Pair, notes: RowNotes, gain: float = 1.0) -> Agreement:
+        return agree(
+            views,
+            notes,
+            activation=self._views.activation,
+            eta=self._eta,
+            iterations=self._iterations,
+            sample=watched_rows(len(views[0])),
+            gain=gain,
+        )
+
+    def _workspace(self, rows: int, weights: Tensor) -> Pair:
+        """Room for both views, the same in each step: new memory is slow memory."""
+        if self._space is None or self._space.shape[1] < rows:
+            kind = torch.float16 if self._half else weights.dtype
+            self._space = weights.new_empty(2, rows, weights.shape[2], dtype=kind)
+        first, second = self._space[:, :rows]
+        return first, second
+
+
+@final
+class CapturedStep(Step):
+    """Another step on all rows, its kernels recorded once and replayed since."""
+
+    def __init__(self, step: Step, optimizer: Optimizer) -> None:
+        super().__init__(optimizer)
+        self._gradient = Replay(lambda: step.gradient(None))
+        self._update = Replay(step.update)
+
+    def gradient(self, rows: Tensor | None) -> Tensor:
+        """See the base class."""
+        assert rows is None
+        return self._gradient()
+
+    def update(self) -> None:
+        """See the base class."""
+        self._update()
+
+
+@contextmanager
+def dense_products(precision: str) -> Iterator[None]:
+    """Run dense float32 products on CUDA in a precision."""
+    kinds = torch.backends.cuda.matmul
+    before = torch.get_float32_matmul_precision()
+    sums = kinds.allow_fp16_reduced_precision_reduction
+    torch.set_float32_matmul_precision(PRECISIONS[precision])
+    kinds.allow_fp16_reduced_precision_reduction = False
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+        kinds.allow_fp16_reduced_precision_reduction = sums

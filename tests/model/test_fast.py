@@ -1,0 +1,209 @@
+"""Fast steps give what plain ones give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from fdgcl import FDGCL, Graph, block_model, load_dataset
+from fdgcl._checks import InputError
+from fdgcl.losses import build_loss
+from fdgcl.training import NonFiniteLossError, new_optimizer, train
+from fdgcl.training.steps import FusedStep, PlainStep, dense_products, new_step
+from fdgcl.views import Diffused, ViewPair
+
+EXACT: dict[str, Any] = {
+    "time": 4.0,
+    "step": 1.0,
+    "rate": 0.5,
+    "dim": 24,
+    "epochs": 6,
+    "init_scale": 1.0,
+    "beta": 0.5,
+    "dtype": "float64",
+}
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return block_model(300, num_classes=3, num_features=12, num_splits=0, seed=2)
+
+
+def both(graph: Graph, **settings: Any) -> list[FDGCL]:
+    return [
+        FDGCL(**{**EXACT, **settings}, fast=fast).fit(graph) for fast in (True, False)
+    ]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"activation": "relu"},
+        {"activation": "elu", "eta": 0.0},
+        {"activation": "tanh", "loss": "cosmean"},
+        {"activation": "gelu"},
+        {"standardize": False, "activation": "relu"},
+        {"loss": "vicreg"},
+        {"loss": "barlow-twins", "activation": "relu"},
+        {"batch_size": 70},
+        {"batch_size": 40, "activation": "relu"},
+        {"strategy": "in-loop", "activation": "relu"},
+        {"dynamics": "gread", "activation": "relu"},
+        {"weight_decay": 0.1, "dim": 400},
+    ],
+    ids=str,
+)
+def test_training_and_embedding_are_the_same(
+    graph: Graph, settings: dict[str, Any]
+) -> None:
+    fast, plain = both(graph, **settings)
+    for ours, theirs in zip(fast.history_, plain.history_, strict=True):
+        assert ours.loss == pytest.approx(theirs.loss, rel=1e-9)
+        assert ours.alignment == pytest.approx(theirs.alignment, rel=1e-7)
+        assert ours.principal_cosine == pytest.approx(theirs.principal_cosine, abs=1e-7)
+        assert ours.effective_rank_1 == pytest.approx(theirs.effective_rank_1, rel=1e-7)
+        assert ours.effective_rank_2 == pytest.approx(theirs.effective_rank_2, rel=1e-7)
+    np.testing.assert_allclose(
+        fast.transform(graph), plain.transform(graph), rtol=1e-6, atol=1e-6
+    )
+
+
+def test_many_features_are_standardised_after_the_product() -> None:
+    """More features than a quarter of the nodes: no folding into the weights."""
+    graph = block_model(120, num_features=60, num_splits=0, seed=0)
+    fast, plain = both(graph, activation="relu")
+    assert fast.history_[-1].loss == pytest.approx(plain.history_[-1].loss, rel=1e-9)
+
+
+def test_float32_on_cora_stays_near_the_plain_way() -> None:
+    cora = load_dataset("cora")
+    settings = {"epochs": 8, "dtype": "float32"}
+    fast, plain = (
+        FDGCL.preset("cora", variant="paper", fast=fast, **settings).fit(cora)
+        for fast in (True, False)
+    )
+    for ours, theirs in zip(fast.history_, plain.history_, strict=True):
+        assert ours.loss == pytest.approx(theirs.loss, abs=1e-4)
+
+
+def test_which_way_is_taken() -> None:
+    source = Diffused([torch.randn(40, 4), torch.randn(40, 4)])
+
+    def kind(loss: str, *, fast: bool = True, **views: Any) -> type:
+        pair = ViewPair(4, 8, **views)
+        optimizer = new_optimizer(pair, 0.01, 0.0, fast=fast)
+        made = build_loss(loss)
+        return type(new_step(pair, source, made, optimizer, fast=fast, captured=True))
+
+    assert kind("regularized-cosmean") is FusedStep
+    assert kind("cosmean", activation="linear") is FusedStep
+    assert kind("regularized-cosmean", fast=False) is PlainStep
+    assert kind("vicreg") is PlainStep
+    assert kind("cosmean", activation="gelu") is PlainStep
+    assert kind("cosmean", standardize=False) is PlainStep
+
+
+def test_a_step_changes_nothing_but_the_gradient() -> None:
+    views = ViewPair(4, 8)
+    source = Diffused([torch.randn(40, 4), torch.randn(40, 4)])
+    optimizer = new_optimizer(views, 0.01, 0.0)
+    step = FusedStep(views, source, build_loss("regularized-cosmean"), optimizer)
+    first = step.gradient(None).clone()
+    assert torch.equal(step.gradient(None), first)
+
+
+def test_a_loss_that_is_not_finite_keeps_the_last_good_weights() -> None:
+    views = ViewPair(4, 8)
+    source = Diffused([torch.randn(40, 4), torch.randn(40, 4)])
+    optimizer = new_optimizer(views, 0.01, 0.0)
+    seen: list[torch.Tensor] = []
+
+    def spoil(_: object) -> None:
+        # After the second update: the third epoch sees weights that are no numbers.
+        seen.append(views.weights[0].detach().clone())
+        if len(seen) == 2:
+            with torch.no_grad():
+                views.weights[0].fill_(torch.nan)
+
+    with pytest.raises(NonFiniteLossError, match="epoch 3"):
+        train(views, source, build_loss("cosmean"), optimizer, epochs=5, on_epoch=spoil)
+    # Those of the second epoch's start, the last whose loss was finite.
+    assert torch.equal(views.weights[0].detach(), seen[0])
+
+
+def test_an_interrupted_fast_run_goes_on_as_it_would_have(
+    graph: Graph, tmp_path: Path
+) -> None:
+    whole = FDGCL(**EXACT).fit(graph)
+
+    def stop(record: Any, _: object) -> None:
+        if record.epoch == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        FDGCL(**EXACT).fit(graph, run=tmp_path / "run", on_epoch=stop)
+    resumed = FDGCL(**EXACT).fit(graph, run=tmp_path / "run", resume=True)
+    losses = [record.loss for record in resumed.history_]
+    assert losses == [record.loss for record in whole.history_]
+
+
+def test_precision_is_put_back() -> None:
+    before = torch.get_float32_matmul_precision()
+
+    def fail() -> None:
+        with dense_products("tf32"):
+            assert torch.get_float32_matmul_precision() == "high"
+            raise RuntimeError("inside")
+
+    with pytest.raises(RuntimeError, match="inside"):
+        fail()
+    assert torch.get_float32_matmul_precision() == before
+
+
+def test_unknown_precision_is_named() -> None:
+    with pytest.raises(InputError, match=r"precision.*int8.*float32, tf32, float16"):
+        FDGCL(precision="int8").check()
+
+
+@pytest.mark.parametrize("precision", ["tf32", "float16"])
+def test_a_cpu_computes_in_float32_whatever_is_asked(
+    graph: Graph, precision: str
+) -> None:
+    settings = {**EXACT, "dtype": "float32", "device": "cpu"}
+    asked = FDGCL(**settings, precision=precision).fit_transform(graph)
+    np.testing.assert_array_equal(asked, FDGCL(**settings).fit_transform(graph))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("batch_size", [None, 2000])
+@pytest.mark.parametrize("loss", ["regularized-cosmean", "cosmean", "vicreg"])
+def test_a_gpu_trains_as_the_cpu_does(loss: str, batch_size: int | None) -> None:
+    graph = block_model(5000, num_features=32, num_splits=0, seed=0)
+    settings = {**EXACT, "dtype": "float64", "loss": loss, "batch_size": batch_size}
+    gpu, cpu = (
+        FDGCL(**settings, activation="relu", device=device, fast=device == "cuda").fit(
+            graph
+        )
+        for device in ("cuda", "cpu")
+    )
+    for ours, theirs in zip(gpu.history_, cpu.history_, strict=True):
+        assert ours.loss == pytest.approx(theirs.loss, rel=1e-7)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("precision", "tolerance"), [("float32", 1e-5), ("tf32", 1e-3), ("float16", 1e-3)]
+)
+def test_rounded_products_on_a_gpu(precision: str, tolerance: float) -> None:
+    graph = block_model(20_000, num_features=64, num_splits=0, seed=0)
+    settings = {**EXACT, "dtype": "float32", "dim": 128, "activation": "relu"}
+    fast = FDGCL(**settings, device="cuda", precision=precision).fit(graph)
+    plain = FDGCL(**settings, device="cuda", fast=False).fit(graph)
+    for ours, theirs in zip(fast.history_, plain.history_, strict=True):
+        assert ours.loss == pytest.approx(theirs.loss, abs=tolerance)
+    assert torch.get_float32_matmul_precision() == "highest"
