@@ -34,9 +34,13 @@ def principal_direction(z: Tensor, iterations: int = 8) -> Tensor:
         variances = centred.square().mean(0)
         # Rounding alone leaves this much variance in constant columns.
         noise = (8 * torch.finfo(z.dtype).eps) ** 2 * means.square().sum()
-        varies = variances.sum() > noise
-        column = centred.index_select(1, _widest(variances[None])[0])
-        starts = _starts(variances, (centred.T @ column).squeeze(1))
+        total = variances.sum()
+        varies = total > noise
+        # By their sum, so that the size of the rows does not matter.
+        shares = variances / torch.where(varies, total, 1.0)
+        column = centred.index_select(1, _widest(shares[None])[0])
+        column /= torch.linalg.vector_norm(column).clamp_min(_SMALLEST_NORM)
+        starts = _starts(shares, (centred.T @ column).squeeze(1))
         direction = starts[:, (centred @ starts).square().sum(0).argmax()]
         for _ in range(iterations - 1):
             direction = _unit(centred.T @ _unit(centred @ direction))
