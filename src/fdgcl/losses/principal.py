@@ -41,7 +41,9 @@ def principal_direction(z: Tensor, iterations: int = 8) -> Tensor:
         column = centred.index_select(1, _widest(shares[None])[0])
         column /= torch.linalg.vector_norm(column).clamp_min(_SMALLEST_NORM)
         starts = _starts(shares, (centred.T @ column).squeeze(1))
-        direction = starts[:, (centred @ starts).square().sum(0).argmax()]
+        better = (centred @ starts).square().sum(0).argmax(0, keepdim=True)
+        # Not by brackets, which would wait for a GPU to say which.
+        direction = starts.index_select(1, better).squeeze(1)
         for _ in range(iterations - 1):
             direction = _unit(centred.T @ _unit(centred @ direction))
         # A length cancels in the last normalisation, so it needs no gradient.
