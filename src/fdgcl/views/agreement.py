@@ -28,7 +28,7 @@ from fdgcl.views.agreement_blocks import Pair, Pull, RowNotes
 
 # Up to so many columns Gram matrices are cheaper than passes over the rows: by device,
 # and whether its dense products are rounded.
-GRAM_COLUMNS = {("cpu", False): 384, ("cuda", False): 256, ("cuda", True): 1024}
+GRAM_COLUMNS = {("cpu", False): 512, ("cuda", False): 1024, ("cuda", True): 2048}
 # Views in float16 have Gram matrices only, which may have so many columns.
 LARGEST_HALF_DIM = 2048
 
