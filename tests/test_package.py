@@ -31,6 +31,30 @@ def test_importing_loads_nothing_heavy() -> None:
     assert found.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        (
+            "import fdgcl; fdgcl.FDGCL",
+            {"sklearn", "pyarrow", "plotly", "optuna", "matplotlib", "triton"},
+        ),
+        ("import fdgcl; fdgcl.Graph", {"torch", "sklearn", "pyarrow"}),
+        (
+            "import fdgcl.fitting",
+            {"sklearn", "pyarrow", "scipy.linalg", "scipy.stats", "scipy.special"},
+        ),
+    ],
+)
+def test_only_what_is_needed_is_loaded(code: str, heavy: set[str]) -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not heavy & set(found.stdout.split())
+
+
 def test_every_public_name_is_there() -> None:
     assert all(hasattr(fdgcl, name) for name in fdgcl.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):

@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from fdgcl._checks import InputError
+from fdgcl._estimator import Estimator
 from fdgcl.diffusion.plan import Plan
 from fdgcl.fitting import (
     OnEpoch,
@@ -35,7 +35,7 @@ from fdgcl.training import EpochRecord, NonFiniteLossError
 from fdgcl.views import ViewPair, ViewSource
 
 
-class FDGCL(BaseEstimator):  # type: ignore[misc]
+class FDGCL(Estimator):
     """Embeddings without labels, by contrasting two orders of diffusion.
 
     The defaults amplify no frequency on any graph and are meant for a graph nobody has

@@ -60,17 +60,37 @@ def test_version(fdgcl: Command) -> None:
     assert fdgcl("--version").stdout == f"fdgcl {__version__}\n"
 
 
-def test_help_does_not_load_the_numerics() -> None:
+HEAVY = {"torch", "numpy", "scipy", "sklearn", "pyarrow", "plotly", "optuna"}
+
+
+def _loaded_by(arguments: list[str]) -> set[str]:
     code = (
         "import sys\n"
         "from fdgcl.cli import app\n"
-        "try:\n    app(['embed', '--help'], prog_name='fdgcl')\n"
+        f"try:\n    app({arguments!r}, prog_name='fdgcl')\n"
         "except SystemExit:\n    pass\n"
-        "heavy = {'torch', 'numpy', 'scipy', 'sklearn', 'pyarrow'} & set(sys.modules)\n"
-        "sys.exit(', '.join(heavy) or 0)\n"
+        "print(*sys.modules, file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["embed", "--help"], ["--version"]])
+def test_help_does_not_load_the_numerics(arguments: list[str]) -> None:
+    assert not HEAVY & _loaded_by(arguments)
+
+
+def test_the_version_loads_no_command() -> None:
+    assert not {f"fdgcl.cli.{command[0]}" for command in COMMANDS} & _loaded_by(
+        ["--version"]
+    )
+
+
+def test_a_misspelt_command_is_guessed(fdgcl: Command) -> None:
+    result = fdgcl("embd")
+    assert result.exit_code == 2
+    assert "no such command 'embd'. Did you mean 'embed'?" in result.stderr
 
 
 def test_runs_as_a_module() -> None:

@@ -52,15 +52,15 @@ def test_costs_by_hand():
     dense = 30 * 240
     # One pass: five products of 2 * 30, a recurrence of 4 * 10 and a sum of 2 * 10
     # for each order, on each column.
-    assert costs["precompute"] == 15 * 5 * (60 + 40 + 40) * 4 + dense
-    assert costs["in-loop"] == 30 * 15 * 5 * (60 + 40 + 20) * 3 + dense
-    assert DENSE_ADVANTAGE == 15
+    assert costs["precompute"] == 10 * 5 * (60 + 40 + 40) * 4 + dense
+    assert costs["in-loop"] == 30 * 10 * 5 * (60 + 40 + 20) * 3 + dense
+    assert DENSE_ADVANTAGE == 10
 
 
 def test_sparse_features_are_encoded_by_their_nonzeros():
     costs = make_plan(replace(SMALL, nonzeros=6)).relative_cost
-    encode = 15 * 30 * 2 * 6 * 3
-    assert costs["in-loop"] == 30 * 15 * 5 * (60 + 40 + 20) * 3 + encode
+    encode = 10 * 30 * 2 * 6 * 3
+    assert costs["in-loop"] == 30 * 10 * 5 * (60 + 40 + 20) * 3 + encode
 
 
 def test_what_a_plan_says():

@@ -134,13 +134,17 @@ def test_equals_stepping_with_a_memory_window(graph, solver):
 def products(monkeypatch):
     """Columns of every product with the graph, as they happen."""
     seen = []
-    apply = SparseMatrix.apply
 
-    def counting(self, x):
-        seen.append(x.shape[1])
-        return apply(self, x)
+    def counted(method):
+        def counting(self, x, *args, **kwargs):
+            if x.ndim == 2:  # vectors look for the spectrum, once for a graph
+                seen.append(x.shape[1])
+            return method(self, x, *args, **kwargs)
 
-    monkeypatch.setattr(SparseMatrix, "apply", counting)
+        return counting
+
+    for name in ("apply", "add_product"):
+        monkeypatch.setattr(SparseMatrix, name, counted(getattr(SparseMatrix, name)))
     return seen
 
 
@@ -175,16 +179,21 @@ def test_column_blocks_cost_their_products_and_change_nothing(products):
         assert torch.allclose(part, all_at_once, rtol=1e-13, atol=1e-15)
 
 
-def test_blocks_follow_the_memory_budget():
+def test_blocks_follow_the_memory_budget(monkeypatch):
     found = PolynomialFilter.of(
         Grand(), operator_of("cora"), Schedule(7, 1), (0.3, 1.0)
     )
-    # Four terms of the basis and two results, 2,708 rows of four bytes.
-    column = 6 * 2708 * 4
-    assert found.column_block(1433, budget_bytes=100 * column) == 100
-    assert found.column_block(50, budget_bytes=100 * column) == 50
-    assert found.column_block(1433, budget_bytes=1) == 8
-    assert found.column_block(3, budget_bytes=1) == 3
+    # One term of the basis: 2,708 rows of four bytes, or of eight.
+    monkeypatch.setattr(polynomial, "CACHED_BYTES", 100 * 2708 * 4)
+    monkeypatch.setattr(polynomial, "DEVICE_BYTES", 200 * 2708 * 4)
+    here, there = torch.device("cpu"), torch.device("meta")
+    assert found.column_block(1433, torch.float32, here) == 100
+    assert found.column_block(1433, torch.float64, here) == 50
+    assert found.column_block(40, torch.float32, here) == 40
+    assert found.column_block(1433, torch.float32, there) == 200
+    monkeypatch.setattr(polynomial, "CACHED_BYTES", 1)
+    assert found.column_block(1433, torch.float32, here) == 32
+    assert found.column_block(3, torch.float32, here) == 3
 
 
 # Cancellation.

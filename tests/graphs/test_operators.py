@@ -242,7 +242,7 @@ def test_directed_spectra_lie_in_the_disc_over_the_bound(normalization, self_loo
 def test_the_bound_is_computed_once(monkeypatch):
     operator = build_operator(csr_array(ring(9)))
     first = operator.lambda_max
-    monkeypatch.delattr(operators, "_smallest_eigenvalue")
+    monkeypatch.delattr(operators.Operator, "_smallest_eigenvalue")
     assert operator.lambda_max == first
 
 

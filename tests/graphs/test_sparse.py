@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from fdgcl.graphs.sparse import SparseMatrix
+from fdgcl.graphs.sparse import SparseMatrix, new_tensor
 
 
 def random_matrix(rows=40, columns=30, density=0.1, seed=0):
@@ -56,6 +56,34 @@ def test_blocks_need_not_be_contiguous(layout):
 def test_odd_shapes(matrix):
     x = torch.eye(3, dtype=torch.float64)
     assert np.array_equal(SparseMatrix(matrix).apply(x), matrix.toarray())
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-14)]
+)
+@pytest.mark.parametrize("shape", [(30,), (30, 1), (30, 5)])
+@pytest.mark.parametrize("density", [0.0, 0.1])
+@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (-0.5, 1.0), (2.0, -3.0)])
+def test_products_are_added_in_place(dtype, tolerance, shape, density, alpha, beta):
+    matrix = random_matrix(30, 30, density)
+    rng = np.random.default_rng(1)
+    x, before = rng.normal(size=shape), rng.normal(size=shape)
+    out = torch.tensor(before, dtype=dtype)
+    place = out.data_ptr()
+    given = torch.tensor(x, dtype=dtype)
+    found = SparseMatrix(matrix).add_product(given, out, alpha=alpha, beta=beta)
+    assert found.data_ptr() == out.data_ptr() == place
+    expected = alpha * (matrix @ x) + beta * before
+    assert np.allclose(out.numpy(), expected, atol=10 * tolerance)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (4, 0), (4, 3)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_new_tensors(shape, dtype):
+    found = new_tensor(*shape, dtype, torch.device("cpu"))
+    assert (tuple(found.shape), found.dtype) == (shape, dtype)
+    assert found.is_contiguous()
+    assert (found.fill_(2) == 2).all()
 
 
 def test_shape_and_transpose():

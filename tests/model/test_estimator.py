@@ -11,6 +11,8 @@ import pytest
 import torch
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from fdgcl import FDGCL, Graph, block_model, linear_probe
 from fdgcl._checks import InputError
@@ -33,6 +35,19 @@ def test_scikit_learn_conventions(quick: FDGCL) -> None:
     assert clone(quick).get_params() == params
     assert quick.set_params(dim=5) is quick
     assert quick.dim == 5
+    assert repr(FDGCL(dim=5, loss="vicreg")) == "FDGCL(dim=5, loss='vicreg')"
+    assert repr(FDGCL()) == "FDGCL()"
+    with pytest.raises(InputError, match="unknown parameter 'dims'; did you mean"):
+        quick.set_params(dims=5)
+
+
+def test_it_stands_in_a_scikit_learn_pipeline(graph: Graph) -> None:
+    steps = Pipeline([("embed", FDGCL(**QUICK)), ("scale", StandardScaler())])
+    steps.set_params(embed__dim=5)
+    z = steps.fit_transform(graph)
+    assert z.shape == (80, 5)
+    np.testing.assert_allclose(z.mean(0), 0, atol=1e-4)
+    assert "dim=5" in repr(steps)
 
 
 def test_same_seed_same_bytes_and_other_seed_other_bytes(graph: Graph) -> None:

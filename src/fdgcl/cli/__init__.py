@@ -13,12 +13,12 @@ import typer
 from typer.core import TyperGroup
 
 from fdgcl._version import __version__
-from fdgcl.cli import bench, demo, embed, evaluate, report, reproduce, transform, tune
 from fdgcl.cli.failures import explained
 from fdgcl.cli.options import DEBUG, GIVEN, Debug
 
-_LATER = {"data": "fdgcl.cli.data"}
-_ORDER = (
+#: The commands, in reading order: each is a module with a function of its name, but
+#: for those that have commands of their own in an `app`.
+_COMMANDS = (
     "demo",
     "embed",
     "transform",
@@ -32,7 +32,7 @@ _ORDER = (
 
 
 class _Commands(TyperGroup):
-    """The commands in reading order; failures explained, sub-apps imported late."""
+    """The commands in reading order, imported when asked for; failures explained."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
@@ -47,16 +47,26 @@ class _Commands(TyperGroup):
         with explained(debug=lambda: bool(ctx.meta.get(DEBUG))):
             return super().invoke(ctx)
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        names = {*super().list_commands(ctx), *_LATER}
-        return sorted(names, key=_ORDER.index)
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(_COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in _LATER and cmd_name not in self.commands:
-            late: typer.Typer = importlib.import_module(_LATER[cmd_name]).app
-            self.commands[cmd_name] = typer.main.get_command(late)
-            self.commands[cmd_name].name = cmd_name
+        # A name that is none is compared with all that are there.
+        for name in (cmd_name,) if cmd_name in _COMMANDS else _COMMANDS:
+            if name not in self.commands:
+                self.commands[name] = _load(name)
         return super().get_command(ctx, cmd_name)
+
+
+def _load(name: str) -> Any:
+    module = importlib.import_module(f"fdgcl.cli.{name}")
+    late = getattr(module, "app", None)
+    if late is None:
+        late = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+        late.command()(getattr(module, name))
+    command = typer.main.get_command(late)
+    command.name = name
+    return command
 
 
 app = typer.Typer(
@@ -68,8 +78,6 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (embed, transform, evaluate, tune, report, reproduce, bench, demo):
-    app.command()(getattr(module, module.__name__.rpartition(".")[2]))
 
 
 def _show_version(wanted: bool) -> None:

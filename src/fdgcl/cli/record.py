@@ -6,7 +6,6 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +62,9 @@ def write_record(
     level: str = "node",
 ) -> None:
     """Write the record of a job to its run folder; paths are made absolute."""
+    # Here, as `--help` need not load it.
+    from importlib.metadata import version
+
     files = {
         name: None if value is None else str(Path(value).absolute())
         for name, value in (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,16 +12,38 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from fdgcl.diffusion.basis import (
+    Basis,
+    chebyshev_basis,
+    orthogonal_basis,
+    power_basis,
+)
 from fdgcl.diffusion.dynamics import Dynamics
 from fdgcl.diffusion.schedule import Schedule
-from fdgcl.diffusion.spectral import chebyshev_coefficients, disc_coefficients
+from fdgcl.diffusion.spectral import (
+    chebyshev_coefficients,
+    disc_coefficients,
+    orthogonal_coefficients,
+)
 from fdgcl.graphs.operators import Operator
+from fdgcl.graphs.ordering import reordering_pays
+from fdgcl.graphs.sparse import SparseMatrix, new_tensor, products_are_exact
 
 # Cancellation among terms costs as many digits of float32 as the sum of their sizes
 # exceeds what is left of them; from here on the sums run in float64.
 FLOAT32_GROWTH = 10.0
 
+# Bytes of one term of the basis: a processor's caches hold a few of these, but with
+# fewer columns than the least a product is all indices. Other devices take all the
+# columns that fit.
+CACHED_BYTES = 4e6
+LEAST_COLUMNS = 32
+DEVICE_BYTES = 2e9
+
 Progress = Callable[[int, int], None]
+
+#: Gives some columns of the features, of any floating-point type and on any device.
+Loader = Callable[[slice], Tensor]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +53,12 @@ class PolynomialFilter:
     Attributes:
         operator: The graph's operator A.
         coefficients: (orders x terms) weights of the basis.
-        scale: lambda_max for Chebyshev terms; None for powers of A.
+        basis: How its terms are made.
     """
 
     operator: Operator
     coefficients: NDArray[np.float64]
-    scale: float | None
+    basis: Basis
 
     @classmethod
     def of(
@@ -47,12 +69,19 @@ class PolynomialFilter:
         orders: Sequence[float],
     ) -> PolynomialFilter:
         """Find the polynomial of a fixed linear dynamics on a graph."""
-        if operator.has_real_spectrum:
-            top = max(operator.lambda_max, 1e-6)
-            return cls(
-                operator, chebyshev_coefficients(dynamics, schedule, orders, top), top
-            )
-        return cls(operator, disc_coefficients(dynamics, schedule, orders), None)
+        if not operator.has_real_spectrum:
+            rows = disc_coefficients(dynamics, schedule, orders)
+            return cls(operator, rows, power_basis(rows.shape[1] - 1))
+        degree = schedule.products(dynamics.products)
+        if degree is not None:
+            density = operator.tridiagonal
+            fitting = orthogonal_basis(density, degree)
+            if fitting is not None:
+                rows = orthogonal_coefficients(dynamics, schedule, orders, density)
+                return cls(operator, rows, fitting)
+        top = max(operator.lambda_max, 1e-6)
+        rows = chebyshev_coefficients(dynamics, schedule, orders, top)
+        return cls(operator, rows, chebyshev_basis(top, rows.shape[1] - 1))
 
     @property
     def products(self) -> int:
@@ -61,18 +90,19 @@ class PolynomialFilter:
 
     @cached_property
     def needs_float64(self) -> bool:
-        """Whether terms cancel so much that float32 sums would show it."""
-        return float(np.abs(self.coefficients).sum(axis=1).max()) > FLOAT32_GROWTH
+        """Whether terms may cancel so much that float32 sums would show it."""
+        sizes = np.abs(self.coefficients).sum(axis=1)
+        return not self.basis.is_fitted and float(sizes.max()) > FLOAT32_GROWTH
 
     @property
     def transposed(self) -> PolynomialFilter:
         """The filter through which gradients flow back."""
-        return PolynomialFilter(self.operator.transposed, self.coefficients, self.scale)
+        return PolynomialFilter(self.operator.transposed, self.coefficients, self.basis)
 
     def row(self, index: int) -> PolynomialFilter:
         """The filter of one order alone."""
         return PolynomialFilter(
-            self.operator, self.coefficients[index : index + 1], self.scale
+            self.operator, self.coefficients[index : index + 1], self.basis
         )
 
     def apply(
@@ -82,47 +112,137 @@ class PolynomialFilter:
 
         Args:
             x: (nodes x columns), dense.
-            block: Columns handled at once; None chooses by the working memory.
+            block: Columns handled at once; None chooses.
             progress: Called with (columns done, columns).
         """
-        columns = x.shape[1]
-        block = block or self.column_block(columns)
-        results = [torch.empty_like(x) for _ in self.coefficients]
+        rows, columns = x.shape
+        results = [
+            new_tensor(rows, columns, x.dtype, x.device) for _ in self.coefficients
+        ]
+        self.fill(results, lambda wanted: x[:, wanted], block=block, progress=progress)
+        return results
+
+    @torch.no_grad()
+    def fill(
+        self,
+        results: Sequence[Tensor],
+        load: Loader,
+        *,
+        block: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Write every order's `p_a(L) x` into an array of its own.
+
+        Args:
+            results: One for each order.
+            load: Gives the columns of x.
+            block: Columns handled at once; None chooses.
+            progress: Called with (columns done, columns).
+        """
+        rows, columns = results[0].shape
+        dtype, device = results[0].dtype, results[0].device
+        work = torch.float64 if self.needs_float64 else dtype
+        block = block or self.column_block(columns, dtype, device)
+        matrix, order = self._matrix(columns, device)
+        pairs = products_are_exact(device)
+        # Fresh memory costs about as much as a product: all blocks share the same.
+        direct = block >= columns and work == dtype and order is None and not pairs
+        terms = new_tensor(2, rows * block, work, device)
+        sums = new_tensor(0 if direct else len(results), rows * block, work, device)
         for start in range(0, columns, block):
-            part = x[:, start : start + block]
-            work = torch.float64 if self.needs_float64 else x.dtype
-            for result, value in zip(
-                results, self._apply_block(part.to(work).contiguous()), strict=True
-            ):
-                result[:, start : start + block] = value
+            part = slice(start, min(start + block, columns))
+            shape = (-1, rows, part.stop - start)
+            size = shape[1] * shape[2]
+            held, found = terms[:, :size].view(shape), sums[:, :size]
+            _read(held[0], load(part), order)
+            if pairs:
+                self._sum_pairs(matrix, held, found)
+            else:
+                self._sum_each(matrix, held, results if direct else found.view(shape))
+            if not direct:
+                for result, value in zip(results, found.view(shape), strict=True):
+                    _write(result[:, part], value, order)
             if progress is not None:
-                progress(min(start + block, columns), columns)
-        return results
+                progress(part.stop, columns)
 
-    def column_block(self, columns: int, budget_bytes: float = 2.5e8) -> int:
-        """Columns whose working set (basis terms, all results) meets the budget."""
-        size = 8 if self.needs_float64 else 4
-        live = 4 + len(self.coefficients)
-        fitting = int(budget_bytes / (size * live * max(self.operator.num_nodes, 1)))
-        return max(1, min(columns, max(fitting, 8)))
+    def column_block(
+        self, columns: int, dtype: torch.dtype, device: torch.device
+    ) -> int:
+        """Columns to handle at once: what caches hold, or all that a device can."""
+        size = 8 if self.needs_float64 else dtype.itemsize
+        term = size * max(self.operator.num_nodes, 1)
+        fitting = CACHED_BYTES if device.type == "cpu" else DEVICE_BYTES
+        return max(1, min(columns, max(int(fitting / term), LEAST_COLUMNS)))
 
-    def _apply_block(self, x: Tensor) -> list[Tensor]:
-        results = [x * float(row[0]) for row in self.coefficients]
-        previous, current = x, x
-        for k in range(1, self.coefficients.shape[1]):
-            previous, current = current, self._next_term(k, previous, current)
-            for result, row in zip(results, self.coefficients, strict=True):
-                result.add_(current, alpha=float(row[k]))
-        return results
+    def _matrix(
+        self, columns: int, device: torch.device
+    ) -> tuple[SparseMatrix, Tensor | None]:
+        """A, and the order its nodes are in where it is not their own."""
+        operator = self.operator
+        multiplied = columns * self.products
+        if operator.has_real_spectrum and reordering_pays(
+            operator.num_nodes, multiplied, device
+        ):
+            return operator.ordered.matrix, operator.ordered.order
+        return operator.matrix, None
 
-    def _next_term(self, k: int, previous: Tensor, current: Tensor) -> Tensor:
-        product = self.operator.apply(current)
-        if self.scale is None:
-            return product
-        # B = 2 L / scale - I maps the spectrum to [-1, 1]; T_{k+1} = 2 B T_k - T_{k-1}.
-        shifted = current * (2 / self.scale - 1)
-        shifted.sub_(product, alpha=2 / self.scale)
-        return shifted if k == 1 else shifted.mul_(2).sub_(previous)
+    def _terms(self, matrix: SparseMatrix, held: Tensor) -> Iterator[int]:
+        """Make term after term from the one in `held[0]`; the k-th is `held[k % 2]`."""
+        basis = self.basis
+        yield 0
+        for k in range(self.products):
+            # The older term gives its memory to the newer.
+            current, other = held[k % 2], held[(k + 1) % 2]
+            kept, shift = float(basis.previous[k]), float(basis.current[k])
+            if k == 0:
+                torch.mul(current, shift, out=other)
+                kept, shift = 1.0, 0.0
+            alpha = float(basis.product[k])
+            matrix.add_product(current, other, alpha=alpha, beta=kept)
+            if shift:
+                other.add_(current, alpha=shift)
+            yield k + 1
+
+    def _sum_each(
+        self, matrix: SparseMatrix, held: Tensor, sums: Sequence[Tensor] | Tensor
+    ) -> None:
+        """Add every term to every order's sum, as plainly as can be."""
+        for k in self._terms(matrix, held):
+            for value, row in zip(sums, self.coefficients, strict=True):
+                if k == 0:
+                    torch.mul(held[0], float(row[0]), out=value)
+                else:
+                    value.add_(held[k % 2], alpha=float(row[k]))
+
+    def _sum_pairs(self, matrix: SparseMatrix, held: Tensor, sums: Tensor) -> None:
+        """The same with two terms and all orders in one product: half the passes."""
+        weights = torch.from_numpy(self.coefficients).to(sums)
+        for k in self._terms(matrix, held):
+            if k % 2 == 0 and k < self.products:
+                continue
+            first = k - k % 2
+            pair = held[: k - first + 1].reshape(k - first + 1, -1)
+            if first == 0:
+                torch.mm(weights[:, : k + 1], pair, out=sums)
+            else:
+                torch.addmm(sums, weights[:, first : k + 1], pair, out=sums)
+
+
+def _read(into: Tensor, source: Tensor, order: Tensor | None) -> None:
+    """Fill an array with features, whatever their type, device and order."""
+    if order is None:
+        into.copy_(source)
+    elif source.dtype == into.dtype:
+        torch.index_select(source, 0, order, out=into)
+    else:
+        into.copy_(source.index_select(0, order))
+
+
+def _write(into: Tensor, values: Tensor, order: Tensor | None) -> None:
+    if order is None:
+        into.copy_(values)
+    else:
+        into.index_copy_(0, order, values.to(into.dtype))
 
 
 class _Filter(torch.autograd.Function):

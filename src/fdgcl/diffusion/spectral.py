@@ -6,7 +6,8 @@ second time to get p: *the same solver* runs on plain numbers, one for each freq
 in float64. Coefficients are then found by interpolation at nodes that are well
 conditioned for the spectrum at hand:
 
-- real spectrum (symmetric graph): Chebyshev terms on [0, lambda_max];
+- real spectrum (symmetric graph): polynomials orthogonal on the graph's own spectral
+  density or, where that is not to be had, Chebyshev terms on [0, lambda_max];
 - otherwise the spectrum of A fills a unit disc, where plain powers of A are the
   well-conditioned basis and the coefficients are a Fourier transform on the circle.
 """
@@ -19,7 +20,6 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.fft import dct
 from torch import Tensor
 
 from fdgcl._checks import InputError, check_order
@@ -28,6 +28,7 @@ from fdgcl.diffusion.mittag_leffler import mittag_leffler, mittag_leffler_taylor
 from fdgcl.diffusion.schedule import Schedule
 from fdgcl.diffusion.solvers import SteppingScheme
 from fdgcl.diffusion.stepping import run_segments
+from fdgcl.graphs.lanczos import Tridiagonal
 
 EXACT_TOLERANCE = 1e-12
 EXACT_MAX_TERMS = 4096
@@ -101,6 +102,8 @@ def chebyshev_coefficients(
         # (1 + cos) / 2 as a squared sine, which keeps its digits near frequency 0.
         half_angles = np.pi * (np.arange(count)[::-1] + 0.5) / (2 * count)
         nodes = torch.from_numpy(lambda_max * np.sin(half_angles) ** 2)
+        from scipy.fft import dct  # loaded here, as few programs get this far
+
         values = [frequency_response(dynamics, schedule, a, nodes) for a in orders]
         coefficients = dct(torch.stack(values).numpy(), type=2) / count
         coefficients[:, 0] /= 2
@@ -126,6 +129,29 @@ def chebyshev_coefficients(
         f"{EXACT_MAX_TERMS} products with the graph; choose a smaller time or rate"
     )
     raise InputError(message)
+
+
+def orthogonal_coefficients(
+    dynamics: Dynamics,
+    schedule: Schedule,
+    orders: Sequence[float],
+    density: Tridiagonal,
+) -> NDArray[np.float64]:
+    """Coefficients (orders x terms) of polynomials orthonormal on a spectral density.
+
+    Those of p are the first column of p(J), J being the density's tridiagonal matrix
+    with as many rows as p has terms: each polynomial takes the first unit vector to
+    the next one in turn.
+    """
+    degree = schedule.products(dynamics.products)
+    assert degree is not None
+    matrix = np.diag(density.diagonal[: degree + 1])
+    beside = np.arange(degree)
+    matrix[beside, beside + 1] = matrix[beside + 1, beside] = density.beside[:degree]
+    values, vectors = np.linalg.eigh(matrix)
+    frequency = torch.from_numpy(1 - values)
+    rows = [frequency_response(dynamics, schedule, a, frequency) for a in orders]
+    return np.asarray((torch.stack(rows).numpy() * vectors[0]) @ vectors.T)
 
 
 def disc_coefficients(

@@ -8,26 +8,23 @@ adjacency is symmetric.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigvalsh_tridiagonal
-from scipy.sparse import csr_array, dia_array
+from scipy.sparse import csr_array
 from torch import Tensor
 
 from fdgcl._checks import check_nonnegative, choose
 from fdgcl.graphs.incidence import Incidence
+from fdgcl.graphs.lanczos import STEPS, Tridiagonal, lanczos
+from fdgcl.graphs.ordering import Ordered, reordered
 from fdgcl.graphs.sparse import SparseMatrix
 
 Direction = Literal["symmetric", "out", "in"]
 Normalization = Literal["symmetric", "row", "column"]
-
-LANCZOS_STEPS = 100
-LANCZOS_FAILURE = 1e-3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,8 +59,24 @@ class Operator:
         [0, lambda_max], by Gershgorin's theorem.
         """
         if self.has_real_spectrum:
-            return min(2.0, 1.0 - _smallest_eigenvalue(self.similar.matrix))
+            return min(2.0, 1.0 - self._smallest_eigenvalue())
         return 2.0 * (1.0 - float(self.matrix.matrix.diagonal().min()))
+
+    def _smallest_eigenvalue(self) -> float:
+        if self.num_nodes <= STEPS:
+            dense = self.similar.matrix.toarray()
+            return float(np.linalg.eigvalsh(dense)[0]) - 1e-12
+        return self.tridiagonal.smallest_eigenvalue()
+
+    @cached_property
+    def tridiagonal(self) -> Tridiagonal:
+        """Lanczos' view of A, where the spectrum is real."""
+        return lanczos(self.similar)
+
+    @cached_property
+    def ordered(self) -> Ordered:
+        """A with neighbours close to each other, where the graph is symmetric."""
+        return reordered(self.matrix.matrix)
 
     @cached_property
     def transposed(self) -> Operator:
@@ -110,71 +123,60 @@ def build_operator(
     choose("direction", direction, dict.fromkeys(get_args(Direction)))
     choose("normalization", normalization, dict.fromkeys(get_args(Normalization)))
     check_nonnegative("self_loops", self_loops)
-    # A copy: a graph's own arrays are read-only, and zeros are removed in place below.
-    weights = csr_array(adjacency, dtype=np.float64, copy=True)
-    if direction == "in":
-        weights = csr_array(weights.T)
-    elif direction == "symmetric":
-        weights = csr_array(weights.maximum(weights.T))
+    weights = _directed(adjacency, direction)
     weights = _with_self_loops(weights, self_loops)
     symmetric = direction == "symmetric" or _is_symmetric(weights)
     by_column = normalization == "column"
     degree = np.asarray(weights.sum(axis=0 if by_column else 1)).ravel()
     inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
     root = np.sqrt(inverse)
-    similar = SparseMatrix(csr_array(_diagonal(root) @ weights @ _diagonal(root)))
+    similar = SparseMatrix(_scaled(weights, root, root))
     if normalization == "symmetric":
         return Operator(similar, similar, symmetric)
-    scaled = weights @ _diagonal(inverse) if by_column else _diagonal(inverse) @ weights
-    return Operator(SparseMatrix(csr_array(scaled)), similar, symmetric)
+    sides = (None, inverse) if by_column else (inverse, None)
+    return Operator(SparseMatrix(_scaled(weights, *sides)), similar, symmetric)
 
 
-def _with_self_loops(weights: csr_array, value: float) -> csr_array:
-    diagonal = weights.diagonal()
-    change = value - diagonal
-    if np.any(change):
-        weights = csr_array(weights + _diagonal(change))
-    weights.eliminate_zeros()
-    weights.sort_indices()
+def _directed(adjacency: csr_array, direction: Direction) -> csr_array:
+    """The weights by which nodes gather, in float64, sorted, in arrays of our own."""
+    weights = csr_array(adjacency, dtype=np.float64, copy=True)
+    if direction != "out":
+        turned = csr_array(weights.T)
+        weights = turned if direction == "in" else csr_array(weights.maximum(turned))
+    weights.sum_duplicates()
     return weights
 
 
-def _diagonal(values: NDArray[np.float64]) -> dia_array:
-    n = len(values)
-    return dia_array((values[None, :], [0]), shape=(n, n))
+def _with_self_loops(weights: csr_array, value: float) -> csr_array:
+    nodes = weights.shape[0]
+    change = value - weights.diagonal()
+    if np.any(change):
+        places = np.arange(nodes + 1, dtype=weights.indptr.dtype)
+        loops = csr_array((change, places[:-1], places), shape=weights.shape)
+        weights = csr_array(weights + loops)
+    weights.eliminate_zeros()
+    return weights
+
+
+def _scaled(
+    weights: csr_array,
+    rows: NDArray[np.float64] | None,
+    columns: NDArray[np.float64] | None,
+) -> csr_array:
+    """Every weight times its row's and its column's factor, in a copy."""
+    data = weights.data.copy()
+    if rows is not None:
+        data *= np.repeat(rows, np.diff(weights.indptr))
+    if columns is not None:
+        data *= columns.take(weights.indices)
+    # The pattern is shared where no weight is lost.
+    scaled = csr_array((data, weights.indices, weights.indptr), shape=weights.shape)
+    if not np.all(data):
+        scaled = scaled.copy()
+        scaled.eliminate_zeros()
+    return scaled
 
 
 def _is_symmetric(weights: csr_array) -> bool:
     difference = weights - weights.T
     return not difference.nnz or not np.any(difference.data)
-
-
-def _smallest_eigenvalue(matrix: csr_array) -> float:
-    """Lower bound on a symmetric matrix's spectrum: Lanczos, less what it may miss.
-
-    From a random start, k steps miss the end of a spectrum of width w by more than
-    `w * (log(1.648 sqrt(n) / p) / (2 k - 1))^2` with probability p at most
-    (Kuczynski and Wozniakowski, Estimating the largest eigenvalue by the power and
-    Lanczos algorithms with a random start, 1992). Plain three-term recurrence: lost
-    orthogonality repeats eigenvalues, it does not move the extreme ones.
-    """
-    n = matrix.shape[0]
-    if n <= LANCZOS_STEPS:
-        return float(np.linalg.eigvalsh(matrix.toarray())[0]) - 1e-12
-    vector = np.random.default_rng(0).standard_normal(n)
-    vector /= np.linalg.norm(vector)
-    previous = np.zeros(n)
-    alphas: list[float] = []
-    betas: list[float] = []
-    for _ in range(LANCZOS_STEPS):
-        residual = matrix @ vector - (betas[-1] if betas else 0.0) * previous
-        alphas.append(float(vector @ residual))
-        residual -= alphas[-1] * vector
-        betas.append(float(np.linalg.norm(residual)))
-        if betas[-1] < 1e-12:
-            break
-        previous, vector = vector, residual / betas[-1]
-    ends = eigvalsh_tridiagonal(alphas, betas[:-1])
-    chances = math.log(1.648 * math.sqrt(n) / LANCZOS_FAILURE)
-    missed = (chances / (2 * len(alphas) - 1)) ** 2 if betas[-1] >= 1e-12 else 0.0
-    return float(ends[0] - missed * (ends[-1] - ends[0])) - 1e-12

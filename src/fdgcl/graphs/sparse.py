@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
@@ -37,10 +38,28 @@ class SparseMatrix:
 
     def apply(self, x: Tensor) -> Tensor:
         """Return `matrix @ x`, in x's dtype and on x's device, without gradient."""
+        return self._tensor(x) @ x
+
+    def add_product(
+        self, x: Tensor, out: Tensor, *, alpha: float, beta: float
+    ) -> Tensor:
+        """Set `out = alpha * matrix @ x + beta * out` in one pass, without gradient.
+
+        Args:
+            x: A vector or a matrix, of out's shape, dtype and device.
+            out: Contiguous. Fresh memory costs as much as the product itself on large
+                matrices, so loops hand in the same two arrays again and again.
+            alpha: Factor of the product.
+            beta: Factor of what `out` holds.
+        """
+        add = torch.addmv if x.ndim == 1 else torch.addmm
+        return add(out, self._tensor(x), x, alpha=alpha, beta=beta, out=out)
+
+    def _tensor(self, x: Tensor) -> Tensor:
         key = (x.dtype, x.device)
         if key not in self._tensors:
             self._tensors[key] = _to_torch(self.matrix, x.dtype, x.device)
-        return self._tensors[key] @ x
+        return self._tensors[key]
 
     def multiply(self, x: Tensor) -> Tensor:
         """Return `matrix @ x` with a gradient with respect to x."""
@@ -71,13 +90,37 @@ def csr_tensor(
         )
 
 
+def new_tensor(
+    rows: int, columns: int, dtype: torch.dtype, device: torch.device
+) -> Tensor:
+    """A matrix of no particular values."""
+    size = rows * columns * dtype.itemsize
+    if device.type != "cpu" or size == 0:
+        return torch.empty((rows, columns), dtype=dtype, device=device)
+    # NumPy asks for large pages, torch does not: with small ones, the first touch of
+    # an array takes as long as several passes over it.
+    return torch.from_numpy(np.empty(size, np.uint8)).view(dtype).view(rows, columns)
+
+
+def products_are_exact(device: torch.device) -> bool:
+    """Whether dense products keep all digits of float32, as they do unless told."""
+    return device.type == "cpu" and torch.get_float32_matmul_precision() == "highest"
+
+
 def _to_torch(matrix: csr_array, dtype: torch.dtype, device: torch.device) -> Tensor:
     # MKL and cuSPARSE both want 32-bit indices, and they halve the memory traffic.
-    index = np.int32 if matrix.nnz < np.iinfo(np.int32).max else np.int64
+    index = torch.int32 if matrix.nnz < np.iinfo(np.int32).max else torch.int64
     rows, columns = matrix.shape
     return csr_tensor(
-        torch.from_numpy(matrix.indptr.astype(index)).to(device),
-        torch.from_numpy(matrix.indices.astype(index)).to(device),
-        torch.tensor(matrix.data, dtype=dtype, device=device),
+        _array(matrix.indptr, index, device),
+        _array(matrix.indices, index, device),
+        _array(matrix.data, dtype, device),
         (int(rows), int(columns)),
     )
+
+
+def _array(values: NDArray[Any], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """The same numbers in torch, without a copy where none is needed."""
+    if not values.flags.writeable:
+        return torch.tensor(values, dtype=dtype, device=device)
+    return torch.from_numpy(values).to(dtype=dtype, device=device)

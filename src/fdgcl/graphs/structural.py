@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse import linalg
 
 from fdgcl._checks import InputError, check_count, choose
 from fdgcl.graphs.graph import Graph
@@ -126,6 +125,9 @@ def _of_neighbours(
 
 
 def _leading(matrix: Any, columns: int, seed: int) -> npt.NDArray[np.float64]:
+    # Here, so that graphs with features of their own need not load it.
+    from scipy.sparse import linalg
+
     rng = np.random.default_rng(seed)
     options: dict[str, Any] = {"v0": rng.standard_normal(matrix.shape[0])}
     if "rng" in inspect.signature(linalg.eigsh).parameters:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
 from fdgcl.diffusion import PolynomialFilter
 from fdgcl.diffusion.polynomial import Progress
+from fdgcl.graphs.sparse import new_tensor, products_are_exact
 from fdgcl.views.features import Features
 
 
@@ -23,30 +28,38 @@ def diffuse_features(
     """Diffuse all features by every order; sparse ones are made dense by blocks."""
     rows, columns = features.shape
     by_column = features.tocsc() if isinstance(features, csr_array) else features
-    views = [
-        torch.empty((rows, columns), dtype=dtype, device=device)
-        for _ in polynomial.coefficients
-    ]
-    block = polynomial.column_block(columns)
-    for start in range(0, columns, block):
-        part = by_column[:, start : start + block]
-        dense = np.array(part) if isinstance(part, np.ndarray) else part.toarray()
-        tensor = torch.from_numpy(dense).to(device=device, dtype=dtype)
-        for view, value in zip(views, polynomial.apply(tensor), strict=True):
-            view[:, start : start + block] = value
-        if progress is not None:
-            progress(min(start + block, columns), columns)
+
+    def load(wanted: slice) -> Tensor:
+        part = by_column[:, wanted]
+        return _tensor(part if isinstance(part, np.ndarray) else part.toarray())
+
+    views = [new_tensor(rows, columns, dtype, device) for _ in polynomial.coefficients]
+    polynomial.fill(views, load, progress=progress)
     return views
 
 
-def mean_and_covariance(view: Tensor, rows: int = 65536) -> tuple[Tensor, Tensor]:
+def _tensor(values: NDArray[Any]) -> Tensor:
+    with warnings.catch_warnings():
+        # A graph's own arrays are read-only. Nothing here writes to them.
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.from_numpy(values)
+
+
+def mean_and_covariance(view: Tensor, rows: int = 8192) -> tuple[Tensor, Tensor]:
     """Mean and covariance of the columns, over all rows."""
-    # In float64 and by blocks: the variance is a small difference of large sums.
-    mean = view.mean(0, dtype=torch.float64)
-    covariance = torch.zeros(
-        (view.shape[1],) * 2, dtype=torch.float64, device=view.device
-    )
+    # The variance is a small difference of large sums: rows are centred first. Products
+    # of some thousand centred rows are exact enough in float32, the sum of all is not.
+    work = view.dtype if products_are_exact(view.device) else torch.float64
+    count, columns = view.shape
+    centre = view.mean(0).to(work)
+    offset = torch.zeros(columns, dtype=torch.float64, device=view.device)
+    second = torch.zeros((columns, columns), dtype=torch.float64, device=view.device)
+    memory = torch.empty((min(rows, count), columns), dtype=work, device=view.device)
     for part in torch.split(view, rows):
-        centred = part.double() - mean
-        covariance.addmm_(centred.T, centred)
-    return mean.to(view.dtype), (covariance / len(view)).to(view.dtype)
+        centred = torch.sub(part, centre, out=memory[: len(part)])
+        offset += centred.sum(0)
+        second += centred.T @ centred
+    offset /= count
+    mean = centre.to(torch.float64) + offset
+    covariance = second / count - torch.outer(offset, offset)
+    return mean.to(view.dtype), covariance.to(view.dtype)

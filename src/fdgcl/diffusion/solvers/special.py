@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import zeta
 
 
 def power_differences(count: int, exponent: float) -> NDArray[np.float64]:
@@ -25,6 +24,9 @@ def eta_at_negative(x: float) -> float:
 
     By the reflection formula of zeta; `eta(0) = 1/2`.
     """
+    # Here, so that `import fdgcl` need not load it.
+    from scipy.special import zeta
+
     if x == 0:
         return 0.5
     reflected = -(2.0**-x) * math.pi ** (-x - 1) * math.sin(math.pi * x / 2)

@@ -1,0 +1,53 @@
+"""What scikit-learn asks of an estimator, without loading scikit-learn.
+
+Its own base class does the same, and takes a second to import.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+from fdgcl._checks import InputError, nearest
+
+
+class Estimator:
+    """Parameters are the arguments of `__init__`, kept under their names."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """Return all parameters; none of them is an estimator, so `deep` is idle."""
+        return {name: getattr(self, name) for name in self._defaults()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set some parameters.
+
+        Raises:
+            InputError: There is no such parameter.
+        """
+        known = self._defaults()
+        for name, value in params.items():
+            if name not in known:
+                message = f"unknown parameter {name!r}{nearest(name, list(known))}"
+                raise InputError(message)
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        """Show the parameters that are not as they are by default."""
+        changed = [
+            f"{name}={getattr(self, name)!r}"
+            for name, default in self._defaults().items()
+            if getattr(self, name) != default
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn's own tools what this is."""
+        from sklearn.base import BaseEstimator
+
+        return BaseEstimator().__sklearn_tags__()
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        signature = inspect.signature(cls)
+        return {name: p.default for name, p in signature.parameters.items()}

@@ -1,0 +1,101 @@
+"""Features diffused beforehand, and their mean and covariance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_array
+
+from fdgcl.diffusion import Grand, PolynomialFilter, Schedule
+from fdgcl.graphs import load_dataset
+from fdgcl.graphs.operators import build_operator
+from fdgcl.views import precompute
+from fdgcl.views.precompute import diffuse_features, mean_and_covariance
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def polynomial():
+    operator = build_operator(load_dataset("cora-bundled").adjacency)
+    return PolynomialFilter.of(Grand(), operator, Schedule(20, 1), (0.01, 1.0))
+
+
+@pytest.mark.parametrize("kind", ["dense", "read-only", "float64", "whole", "sparse"])
+def test_features_of_every_kind_are_diffused(polynomial, kind):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2708, 70)) * (rng.random((2708, 70)) < 0.3)
+    if kind == "whole":
+        x = np.sign(x).astype(np.int8)
+    expected = polynomial.apply(torch.from_numpy(x).double())
+    given = {
+        "dense": x.astype(np.float32),
+        "read-only": x.astype(np.float32),
+        "sparse": csr_array(x.astype(np.float32)),
+    }.get(kind, x)
+    if kind == "read-only":
+        given.flags.writeable = False
+    seen = []
+    found = diffuse_features(
+        given,
+        polynomial,
+        dtype=torch.float32,
+        device=CPU,
+        progress=lambda *done: seen.append(done),
+    )
+    assert seen[-1] == (70, 70)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours.dtype == torch.float32
+        assert (ours - theirs).abs().max() <= 1e-6 * theirs.abs().max()
+
+
+@pytest.mark.parametrize("precision", ["highest", "high"])
+@pytest.mark.parametrize("rows", [1, 7, 100, 8192])
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-13)]
+)
+def test_mean_and_covariance(monkeypatch, precision, rows, dtype, tolerance):
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: precision)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(500, 4)) @ rng.normal(size=(4, 4)) + [0, 1, -3, 10]
+    x = torch.from_numpy(x).to(dtype)
+    mean, covariance = mean_and_covariance(x, rows)
+    assert mean.dtype == covariance.dtype == dtype
+    exact = x.double().numpy()
+    assert np.allclose(mean, exact.mean(0), rtol=tolerance, atol=tolerance)
+    expected = np.cov(exact, rowvar=False, bias=True)
+    assert (
+        np.abs(covariance.double().numpy() - expected).max()
+        <= tolerance * expected.max()
+    )
+
+
+def test_a_large_mean_leaves_a_small_variance_its_digits():
+    x = 1000 + torch.from_numpy(np.random.default_rng(0).normal(size=(20_000, 3)))
+    single = x.float()
+    _, covariance = mean_and_covariance(single)
+    expected = np.cov(single.double().numpy(), rowvar=False, bias=True)
+    assert np.abs(covariance.numpy() - expected).max() < 1e-6
+
+
+@pytest.mark.parametrize("precision", ["high", "medium"])
+def test_rounded_products_are_not_used(monkeypatch, precision):
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: precision)
+    assert not precompute.products_are_exact(CPU)
+    assert not precompute.products_are_exact(torch.device("cuda"))
+
+
+@pytest.mark.gpu
+def test_the_same_on_a_device(polynomial):
+    x = np.random.default_rng(0).normal(size=(2708, 70)).astype(np.float32)
+    here, there = (
+        diffuse_features(x, polynomial, dtype=torch.float32, device=torch.device(name))
+        for name in ("cpu", "cuda")
+    )
+    for ours, theirs in zip(there, here, strict=True):
+        assert (ours.cpu() - theirs).abs().max() <= 1e-6 * theirs.abs().max()
+        for found, expected in zip(
+            mean_and_covariance(ours), mean_and_covariance(theirs), strict=True
+        ):
+            assert torch.allclose(found.cpu(), expected, rtol=1e-5, atol=1e-6)
