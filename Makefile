@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check install browser clean
+.PHONY: demo test bench check install browser clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/fdgcl demo
@@ -13,6 +13,10 @@ demo: $(VENV)/.installed
 # One thread for each of the two test processes: more would only wait for each other.
 test: $(VENV)/.tested browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Small parts of the work, each timed alone; `fdgcl bench` times the whole.
+bench: $(VENV)/.tested
+	$(BIN)/python -m pytest benchmarks --benchmark-columns=median,iqr,rounds
 
 check: $(VENV)/.checked
 	$(BIN)/ruff check

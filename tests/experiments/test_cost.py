@@ -21,13 +21,14 @@ from scipy.sparse import csr_array
 
 from fdgcl import FDGCL, Graph
 from fdgcl._checks import InputError
+from fdgcl.benchmark import timing
+from fdgcl.benchmark.fresh import ChildError, in_fresh_process
+from fdgcl.benchmark.memory import peak_memory
+from fdgcl.benchmark.timing import WAYS, time_training
 from fdgcl.experiments.experiment import Experiment, PaperNumber
 from fdgcl.experiments.loader import load_experiments
-from fdgcl.experiments.measures import timing
 from fdgcl.experiments.measures.base import Record
 from fdgcl.experiments.measures.cost import Cost
-from fdgcl.experiments.measures.fresh import ChildError, in_fresh_process
-from fdgcl.experiments.measures.timing import WAYS, time_training
 from fdgcl.graphs import block_model
 from fdgcl.preparation import prepare
 from fdgcl.report.page import Figure, Section, Table, Text
@@ -66,7 +67,7 @@ def test_epochs_of_the_warmup_are_not_timed(
 ) -> None:
     # The clock jumps by 100 s in the first epoch and by 1, 5, 2 s in the others.
     stamps = iter([0.0, 7.0, 107.0, 108.0, 113.0, 115.0])
-    monkeypatch.setattr(timing, "_now", lambda _: next(stamps))
+    monkeypatch.setattr(timing, "now", lambda _: next(stamps))
     prepared = prepare(graph, FDGCL(**_settings()).check())
     run = time_training(prepared, "precomputed", epochs=3, warmup=1).run
     assert run.precompute_seconds == 7
@@ -80,7 +81,7 @@ def test_unknown_ways_are_refused(graph: Graph) -> None:
 
 
 def test_peak_memory_sees_what_is_freed_again() -> None:
-    with timing._peak_memory(torch.device("cpu")) as peak:
+    with peak_memory(torch.device("cpu")) as peak:
         block = np.ones(2**24)  # 128 MiB
         time.sleep(0.05)
         del block
@@ -113,7 +114,7 @@ def test_workers_that_may_have_no_children_can_use_it() -> None:
 def test_a_fresh_process_ends_with_its_parent(tmp_path: Path) -> None:
     told = tmp_path / "pid"
     code = (
-        "import os; from fdgcl.experiments.measures.fresh import in_fresh_process; "
+        "import os; from fdgcl.benchmark.fresh import in_fresh_process; "
         f"in_fresh_process(os.system, None, 'echo $PPID > {told}; sleep 30')"
     )
     parent = subprocess.Popen([sys.executable, "-c", code])
@@ -143,7 +144,7 @@ def _wait(done: Any, seconds: float = 30.0) -> None:
 @pytest.mark.slow
 def test_only_one_measures_at_a_time(tmp_path: Path) -> None:
     code = (
-        "import time; from fdgcl.experiments.measures.timing import alone\n"
+        "import time; from fdgcl.benchmark.timing import alone\n"
         f"with alone(): open({str(tmp_path / 'in')!r}, 'w').close(); time.sleep(60)"
     )
     other = subprocess.Popen([sys.executable, "-c", code])

@@ -1,105 +1,229 @@
-"""`fdgcl bench`: our precomputed diffusion beside the solver in the training loop."""
+"""`fdgcl bench`: our training beside the solver in the training loop."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
 
-from fdgcl._checks import InputError, check_count
+import typer
+
+from fdgcl._checks import InputError, check_count, check_positive
 from fdgcl.cli import options
-from fdgcl.cli.options import RUN, option
+from fdgcl.cli.options import DATA, DIFFUSION, RUN, TRAINING, option
+from fdgcl.cli.runs import check_writable
+from fdgcl.cli.settings import given_settings
 from fdgcl.cli.talk import Talk
 
-if TYPE_CHECKING:
-    from rich.table import Table
 
-    from fdgcl.cli.bench_runs import Comparison
+def _count(name: str, panel: str, text: str, default: str) -> Any:
+    return option(name, kind=int, panel=panel, text=text, show_default=default)
 
 
-def _count(name: str, text: str) -> Any:
-    return option(name, kind=int, panel=RUN, text=text)
+def _number(name: str, text: str, default: str) -> Any:
+    return option(name, kind=float, panel=DIFFUSION, text=text, show_default=default)
 
 
 def bench(
-    nodes: Annotated[int, _count("--nodes", "Nodes of the graph.")] = 10_000,
-    edges: Annotated[int, _count("--edges", "Edges, each counted once.")] = 100_000,
-    features: Annotated[int, _count("--features", "Features per node.")] = 64,
-    dim: Annotated[int, _count("--dim", "Length of an embedding.")] = 64,
-    epochs: Annotated[int, _count("--epochs", "Epochs to time.")] = 5,
-    steps: Annotated[int, _count("--steps", "Steps of the solver.")] = 10,
-    seed: Annotated[int, _count("--seed", "Seed of graph and weights.")] = 0,
+    context: typer.Context,
+    nodes: Annotated[
+        int | None, _count("--nodes", DATA, "Nodes of a generated graph.", "10000")
+    ] = None,
+    edges: Annotated[
+        int | None, _count("--edges", DATA, "Its edges, each counted once.", "100000")
+    ] = None,
+    features: Annotated[
+        int | None,
+        _count("--features", DATA, "Features per node, where there are none.", "128"),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        option("--dataset", kind=str, panel=DATA, text="A dataset instead."),
+    ] = None,
+    data_root: options.DataRoot = None,
+    preset: Annotated[
+        str | None,
+        option(
+            "--preset",
+            kind=str,
+            panel=RUN,
+            text="The whole training of this dataset's settings, on the dataset.",
+        ),
+    ] = None,
+    variant: Annotated[
+        str,
+        option("--variant", kind=str, panel=RUN, text="Of --preset: best, paper."),
+    ] = "best",
+    orders: Annotated[
+        str | None,
+        option(
+            "--orders",
+            panel=DIFFUSION,
+            metavar="A,B",
+            text="Fractional orders of the two views.",
+            show_default="0.01,1",
+        ),
+    ] = None,
+    time: Annotated[float | None, _number("--time", "How long (T).", "10")] = None,
+    step: Annotated[float | None, _number("--step", "Step (h).", "1")] = None,
+    dim: Annotated[
+        int | None, _count("--dim", TRAINING, "Columns of each view.", "256")
+    ] = None,
+    epochs: Annotated[
+        int | None, _count("--epochs", TRAINING, "Of a whole training.", "55")
+    ] = None,
+    seed: Annotated[int, _count("--seed", RUN, "Seed of everything random.", "0")] = 0,
+    repeats: Annotated[
+        int, _count("--repeats", RUN, "Trainings of ours to take medians of.", "3")
+    ] = 3,
+    loop_epochs: Annotated[
+        int | None,
+        _count("--loop-epochs", RUN, "Epochs to time of the solver in the loop.", "2"),
+    ] = None,
+    no_loop: Annotated[
+        bool, option("--no-loop", panel=RUN, text="Leave the solver in the loop out.")
+    ] = False,
+    plain: Annotated[
+        bool, option("--plain", panel=RUN, text="Also ours without fused steps.")
+    ] = False,
+    probe: Annotated[
+        bool, option("--probe", panel=RUN, text="Also the linear probe, on the labels.")
+    ] = False,
+    precision: Annotated[
+        str,
+        option(
+            "--precision",
+            kind=str,
+            panel=RUN,
+            text="Of our dense products on CUDA: float32, tf32 or float16.",
+        ),
+    ] = "float32",
     device: Annotated[
         str, option("--device", kind=str, panel=RUN, text="auto, cpu or cuda.")
     ] = "auto",
+    threads: Annotated[
+        int | None,
+        _count("--threads", RUN, "Threads of a processor.", "what torch takes"),
+    ] = None,
+    scaling: Annotated[
+        bool,
+        option(
+            "--scaling",
+            panel=RUN,
+            text="Instead: how time and memory grow with each size of the problem.",
+        ),
+    ] = False,
+    quick: Annotated[
+        bool, option("--quick", panel=RUN, text="With --scaling: small sizes only.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        option(
+            "--output",
+            "-o",
+            kind=Path,
+            text="Where the record goes: a JSON file; with --scaling, a folder.",
+        ),
+    ] = None,
     quiet: Annotated[
         bool, option("--quiet", "-q", text="Show the result only.")
     ] = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
 ) -> None:
-    """Time training on a generated graph: diffuse once, or step in every epoch.
+    """Time training, ours beside the solver in the loop, on the same data.
 
-    Both train the same weights by the same loss; the solver in the loop is how
-    fractional graph networks are usually trained, gradients through every step.
+    Both start from the same weights and train by the same loss; the solver in the
+    loop is how fractional graph networks are usually trained, gradients through every
+    step. The record says how far the results are apart, and how far ours is from what
+    the machine could do at best.
     """
-    sizes = {
-        "--nodes": nodes,
-        "--edges": edges,
-        "--features": features,
-        "--dim": dim,
+    sizes = {"--nodes": nodes, "--edges": edges, "--features": features, "--dim": dim}
+    counts = {
+        **sizes,
         "--epochs": epochs,
-        "--steps": steps,
+        "--repeats": repeats,
+        "--loop-epochs": loop_epochs,
+        "--threads": threads,
     }
-    for name, value in sizes.items():
-        check_count(name, value, minimum=2 if name == "--nodes" else 1)
-    if edges > nodes * (nodes - 1) // 4:
-        message = f"--edges {edges} is too many for a sparse graph of {nodes} nodes"
-        raise InputError(message)
+    for name, value in counts.items():
+        if value is not None:
+            check_count(name, value, minimum=2 if name == "--nodes" else 1)
+    for name, number in (("--time", time), ("--step", step)):
+        if number is not None:
+            check_positive(name, number)
+    diffusion = {"time": time, "step": step, "orders": orders}
+    talk = Talk(quiet=quiet, json=json)
+    _check_device(device, precision)
 
-    from fdgcl.cli.bench_runs import Sizes, compare
+    from fdgcl.cli.bench_job import Job, carry_out, carry_out_scaling, threads_set
 
-    talk = Talk(json=json)
-    with Talk(quiet=quiet, json=json).bars() as bars, bars.waiting("bench"):
-        found = compare(Sizes(nodes, edges, features, dim, epochs, steps), seed, device)
-    talk.show(_table(found))
-    talk.emit(found.to_dict())
-
-
-def _table(found: Comparison) -> Table:
-    from rich.table import Table
-
-    sizes = found.sizes
-    caption = (
-        f"{sizes.nodes:,} nodes, {sizes.edges:,} edges, {sizes.features} features, "
-        f"dim {sizes.dim}, {sizes.steps} steps, {sizes.epochs} epochs on "
-        f"{found.device}. Embeddings differ by at most "
-        f"{found.difference_untrained:.0e} of their largest entry before training, "
-        f"{found.difference_trained:.0e} after."
+    job = Job(
+        sizes={name[2:]: value for name, value in sizes.items() if value is not None},
+        settings=given_settings({**diffusion, "dim": dim, "epochs": epochs}),
+        seed=seed,
+        device=device,
+        precision=precision,
+        repeats=repeats,
+        command=shlex.join(["fdgcl", *context.meta.get(options.GIVEN, ())]),
+        output=output,
     )
-    table = Table(caption=caption, caption_justify="left", caption_style="dim")
-    table.add_column("")
-    for heading in ("once, before training", "per epoch", "peak memory"):
-        table.add_column(heading, justify="right")
-    for name, run in (
-        ("solver in the loop", found.in_loop),
-        ("fdgcl: diffuse once", found.ours),
-    ):
-        table.add_row(
-            name,
-            _seconds(run.precompute_seconds),
-            _seconds(run.epoch_seconds),
-            f"{run.peak_bytes / 2**20:,.0f} MiB",
+    with threads_set(threads):
+        if scaling:
+            given = {
+                "--dataset": dataset,
+                "--preset": preset,
+                "--epochs": epochs,
+                **{f"--{name}": value for name, value in diffusion.items()},
+                "--loop-epochs": loop_epochs,
+                "--no-loop": no_loop,
+                "--plain": plain,
+                "--probe": probe,
+            }
+            _refuse(given, "--scaling chooses what it trains on, and trains ours alone")
+            _check_output(output)
+            carry_out_scaling(job, quick, talk)
+            return
+        _refuse({"--quick": quick}, "it goes with --scaling")
+        if no_loop:
+            _refuse({"--loop-epochs": loop_epochs}, "--no-loop has none")
+        if dataset is not None or preset is not None:
+            brings = f"{'--dataset' if dataset else '--preset'} brings its own graph"
+            _refuse({"--nodes": nodes, "--edges": edges}, brings)
+        _check_output(None if output is None else output.parent)
+        carry_out(
+            job,
+            dataset=dataset or preset,
+            data_root=data_root,
+            preset=None if preset is None else (preset, variant),
+            loop_epochs=0 if no_loop else (loop_epochs or 2),
+            plain=plain,
+            probe=probe,
+            talk=talk,
         )
-    table.add_row(
-        "ratio",
-        "",
-        f"{found.speed_ratio:.1f} x faster",
-        f"{found.memory_ratio:.1f} x less",
-        style="bold",
-    )
-    return table
 
 
-def _seconds(value: float) -> str:
-    if value == 0:
-        return "-"
-    return f"{value:.2f} s" if value >= 0.1 else f"{1e3 * value:.1f} ms"
+def _refuse(given: dict[str, Any], why: str) -> None:
+    for name, value in given.items():
+        if value is not None and value is not False:
+            message = f"leave {name} out: {why}"
+            raise InputError(message)
+
+
+def _check_output(folder: Path | None) -> None:
+    if folder is not None:
+        check_writable(folder)
+
+
+def _check_device(device: str, precision: str) -> None:
+    import torch
+
+    here = torch.cuda.is_available()
+    if device.startswith("cuda") and not here:
+        message = f"--device {device} was asked for, and no CUDA device is here"
+        raise InputError(message)
+    if precision in ("tf32", "float16") and (device == "cpu" or not here):
+        message = (
+            f"--precision {precision} is for CUDA devices, and this is to run on a CPU"
+        )
+        raise InputError(message)

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 
 from fdgcl._checks import check_count
+from fdgcl.benchmark.fresh import in_fresh_process
+from fdgcl.benchmark.timing import WAYS, alone, time_training
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.machine import available_cores
 from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.experiments.measures.cost_page import cost_page
-from fdgcl.experiments.measures.fresh import in_fresh_process
-from fdgcl.experiments.measures.timing import WAYS, alone, time_training
 from fdgcl.graphs import Graph
 from fdgcl.preparation import prepare
 from fdgcl.report.page import Section

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-import resource
 import tempfile
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,15 +15,16 @@ from statistics import median
 import torch
 
 from fdgcl._checks import choose
+from fdgcl.benchmark.clock import now
+from fdgcl.benchmark.memory import peak_memory
 from fdgcl.fitting import new_views
 from fdgcl.losses import build_loss
 from fdgcl.preparation import Preparation
-from fdgcl.training import EpochRecord, train
+from fdgcl.training import EpochRecord, new_optimizer, train
 from fdgcl.views import Diffused, InLoop, Stepped, ViewPair, ViewSource
 
 # The solver in the training loop, our polynomial in the loop, and diffusion before it.
 WAYS = ("stepping", "polynomial", "precomputed")
-_SAMPLE_SECONDS = 0.002
 
 
 @dataclass(frozen=True)
@@ -79,22 +77,30 @@ def time_training(
     assert prepared.operator.matrix.transposed.nnz
     views = untrained_views(prepared)
     loss = build_loss(settings.loss, settings.eta)
-    optimizer = torch.optim.Adam(
-        views.parameters(), lr=settings.lr, weight_decay=settings.weight_decay
-    )
+    fast = settings.fast
+    optimizer = new_optimizer(views, settings.lr, settings.weight_decay, fast=fast)
     losses: list[float] = []
     ends: list[float] = []
 
     def note(record: EpochRecord) -> None:
         losses.append(record.loss)
-        ends.append(_now(place))
+        ends.append(now(place))
 
-    with _peak_memory(place) as peak:
-        start = _now(place)
+    with peak_memory(place) as peak:
+        start = now(place)
         source = _source(prepared, way, place)
-        ends.append(_now(place))
+        ends.append(now(place))
         once = ends[0] - start
-        train(views, source, loss, optimizer, epochs=warmup + epochs, on_epoch=note)
+        train(
+            views,
+            source,
+            loss,
+            optimizer,
+            epochs=warmup + epochs,
+            fast=fast,
+            precision=settings.precision,
+            on_epoch=note,
+        )
     # The median: what else the machine did for a moment does not count.
     seconds = median(b - a for a, b in pairwise(ends[warmup:]))
     run = Run(0.0 if way == "stepping" else once, seconds, peak[0])
@@ -136,42 +142,3 @@ def alone() -> Iterator[None]:
     with path.open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         yield
-
-
-def _now(device: torch.device) -> float:
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
-    return time.perf_counter()
-
-
-@contextmanager
-def _peak_memory(device: torch.device) -> Iterator[list[int]]:
-    """Yield a list of one entry: the most memory that the block added, in bytes."""
-    peak = [0]
-    if device.type == "cuda":
-        before = torch.cuda.memory_allocated(device)
-        torch.cuda.reset_peak_memory_stats(device)
-        yield peak
-        peak[0] = torch.cuda.max_memory_allocated(device) - before
-        return
-    before, done = _resident_bytes(), threading.Event()
-
-    def watch() -> None:
-        while not done.wait(_SAMPLE_SECONDS):
-            peak[0] = max(peak[0], _resident_bytes() - before)
-
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield peak
-    finally:
-        done.set()
-        thread.join()
-
-
-def _resident_bytes() -> int:
-    statm = Path("/proc/self/statm")
-    if statm.is_file():
-        return int(statm.read_text().split()[1]) * resource.getpagesize()
-    # Elsewhere only the peak is known; macOS counts it in bytes.
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

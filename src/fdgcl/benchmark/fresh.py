@@ -20,7 +20,7 @@ import torch
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_CODE = "from fdgcl.experiments.measures.fresh import serve; serve()"
+_CODE = "from fdgcl.benchmark.fresh import serve; serve()"
 
 
 class ChildError(RuntimeError):

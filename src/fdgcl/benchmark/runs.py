@@ -1,0 +1,173 @@
+"""One whole training of ours, and one with the solver in the loop, both watched."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fdgcl.benchmark.clock import Marks, Parts, now
+from fdgcl.benchmark.literature import SolverInLoop, train_in_loop
+from fdgcl.benchmark.memory import give_back_free_memory, peak_memory
+from fdgcl.fitting import fit_views, new_views, start_log
+from fdgcl.graphs import Graph
+from fdgcl.losses import build_loss
+from fdgcl.preparation import Preparation, prepare
+from fdgcl.runs import Config
+from fdgcl.settings import Settings
+from fdgcl.training import EpochRecord, TrainingWarning
+from fdgcl.views import ViewPair, ViewSource
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """A training that was watched, from the loaded graph to the last epoch.
+
+    Attributes:
+        parts: Seconds of each part of the work before the first epoch.
+        epochs: Seconds of each epoch.
+        total_seconds: From the graph to trained encoders.
+        peak_bytes: The most memory that all of it added; 0 where nobody looked.
+        losses: Of each epoch.
+        untrained: The embedding before the first epoch, where it was asked for.
+        embedding: The one after the last, likewise.
+    """
+
+    parts: dict[str, float]
+    epochs: list[float]
+    total_seconds: float
+    peak_bytes: int
+    losses: list[float]
+    untrained: NDArray[np.float32] | None = None
+    embedding: NDArray[np.float32] | None = None
+
+
+def train_ours(
+    graph: Graph,
+    settings: Settings,
+    epochs: int,
+    *,
+    embed: bool = False,
+    watch_memory: bool = False,
+) -> Training:
+    """Diffuse once, then train as `FDGCL.fit` does, on all rows at once.
+
+    Args:
+        graph: The graph, with features.
+        settings: The model's, with strategy `precompute`.
+        epochs: How many.
+        embed: Whether to keep embeddings; making them is no part of any epoch.
+        watch_memory: Whether to look at the memory, which costs time.
+    """
+    device = settings.torch_device
+    losses: list[float] = []
+    with _watched(device, watch_memory) as peak, warnings.catch_warnings():
+        # Whether the views collapse is no matter of time.
+        warnings.simplefilter("ignore", TrainingWarning)
+        started = now(device)
+        parts, marks = Parts(device), Marks(device)
+        prepared = prepare(graph, settings)
+        parts.end("operator")
+        assert prepared.polynomial.products
+        parts.end("spectrum")
+        source = prepared.source(device)
+        parts.end("diffusion")
+        views = _new_views(prepared)
+        config = Config(
+            replace(settings, epochs=epochs),
+            schema={},
+            graph={},
+            decisions=prepared.decisions(),
+        )
+
+        def after_epoch(record: EpochRecord) -> None:
+            marks.mark()
+            losses.append(record.loss)
+
+        untrained = _embedding(views, source) if embed else None
+        log = start_log(views, config, None)
+        marks.mark()
+        fit_views(views, source, config, log, after_epoch)
+        total = now(device) - started
+    return Training(
+        parts.seconds,
+        marks.intervals(),
+        total,
+        peak[0],
+        losses,
+        untrained,
+        _embedding(views, source) if embed else None,
+    )
+
+
+def train_theirs(
+    graph: Graph,
+    settings: Settings,
+    epochs: int,
+    *,
+    embed: bool = False,
+    watch_memory: bool = False,
+) -> Training:
+    """Train with the solver in the loop; the arguments are those of `train_ours`."""
+    device = settings.torch_device
+    losses: list[float] = []
+    with _watched(device, watch_memory) as peak:
+        started = now(device)
+        parts, marks = Parts(device), Marks(device)
+        prepared = prepare(graph, settings)
+        source = SolverInLoop(prepared)
+        parts.end("operator")
+        views = _new_views(prepared)
+        optimizer = torch.optim.Adam(
+            views.parameters(), lr=prepared.lr, weight_decay=settings.weight_decay
+        )
+
+        def after_epoch(loss: float) -> None:
+            marks.mark()
+            losses.append(loss)
+
+        untrained = _embedding(views, source) if embed else None
+        marks.mark()
+        train_in_loop(
+            views,
+            source,
+            build_loss(settings.loss, settings.eta),
+            optimizer,
+            epochs=epochs,
+            on_epoch=after_epoch,
+        )
+        total = now(device) - started
+    return Training(
+        parts.seconds,
+        marks.intervals(),
+        total,
+        peak[0],
+        losses,
+        untrained,
+        _embedding(views, source) if embed else None,
+    )
+
+
+@contextmanager
+def _watched(device: torch.device, wanted: bool) -> Iterator[list[int]]:
+    """The peak of the block in a list of one entry; 0 where nobody wants to know."""
+    if not wanted:
+        yield [0]
+        return
+    give_back_free_memory()
+    with peak_memory(device) as peak:
+        yield peak
+
+
+def _new_views(prepared: Preparation) -> ViewPair:
+    return new_views(prepared.settings, prepared.graph.num_features, prepared.beta)
+
+
+def _embedding(views: ViewPair, source: ViewSource) -> NDArray[np.float32]:
+    views.freeze_statistics(source)
+    return np.asarray(views.embed(source).float().cpu().numpy())

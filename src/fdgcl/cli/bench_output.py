@@ -1,0 +1,106 @@
+"""What `fdgcl bench` shows of a comparison."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from fdgcl.benchmark import Comparison, Order
+from fdgcl.benchmark.comparison import Way
+from fdgcl.cli.talk import Talk
+from fdgcl.graphs import Graph
+from fdgcl.report.numerals import plural
+from fdgcl.settings import Settings
+
+
+def show_comparison(
+    found: Comparison, graph: Graph, settings: Settings, order: Order, talk: Talk
+) -> None:
+    """Write the table, and what it does not say."""
+    shown = Talk(json=talk.json)  # the result is shown to the quiet, too
+    shown.show(_table(found))
+    for name, text in _lines(found, graph, settings, order):
+        shown.say(f"{name:<12}{text}")
+
+
+def _table(found: Comparison) -> Table:
+    table = Table()
+    table.add_column("")
+    for heading in ("before", "per epoch", "training", "peak memory"):
+        table.add_column(heading, justify="right")
+    rows = (
+        ("solver in the loop", found.loop),
+        ("fdgcl, plain steps", found.plain),
+        ("fdgcl", found.ours),
+    )
+    for name, way in rows:
+        if way is not None:
+            table.add_row(name, *_cells(way))
+    if found.ratios is not None:
+        times = [found.ratios[key] for key in ("epoch", "training", "memory")]
+        cells = [f"{value:.1f} x less" for value in times]
+        table.add_row("ratio", "", *cells, style="bold")
+    return table
+
+
+def _cells(way: Way) -> list[str]:
+    about = "~ " if way.extrapolated else ""
+    return [
+        seconds(way.precompute_seconds),
+        seconds(way.epoch_seconds),
+        f"{about}{seconds(way.training_seconds)}",
+        f"{way.peak_bytes / 2**20:,.0f} MiB",
+    ]
+
+
+def _lines(
+    found: Comparison, graph: Graph, settings: Settings, order: Order
+) -> list[tuple[str, str]]:
+    parts = found.ours.precompute_parts.items()
+    floor = found.floor
+    lines = [
+        (
+            "measured",
+            f"{graph.num_nodes:,} nodes, {graph.num_edges:,} stored edges, "
+            f"{graph.num_features:,} features, dim {settings.dim}, "
+            f"{settings.schedule.steps} steps, {settings.torch_device.type}, "
+            f"{settings.precision}; training is {plural(order.epochs, 'epoch')}; "
+            f"medians of {plural(order.repeats, 'run')}",
+        ),
+        ("before", ", ".join(f"{name} {seconds(value)}" for name, value in parts)),
+        (
+            "floor",
+            f"{seconds(floor.seconds)} an epoch: {floor.flop / 1e9:,.3g} GFLOP at "
+            f"{floor.rates.flop_per_second / 1e9:,.0f} GFLOP/s, or "
+            f"{floor.bytes / 1e6:,.3g} MB at "
+            f"{floor.rates.bytes_per_second / 1e9:,.0f} GB/s; ours takes "
+            f"{found.distance:.1f} times that",
+        ),
+    ]
+    apart = found.differences
+    if apart is not None:
+        lines.append(
+            (
+                "difference",
+                f"losses {apart.loss:.1e} over {plural(apart.epochs, 'epoch')}; "
+                f"embeddings {apart.untrained:.1e} of their largest entry before "
+                f"training, {apart.embedding:.1e} after it",
+            )
+        )
+    if found.probe is not None:
+        probe = found.probe
+        lines.append(
+            (
+                "probe",
+                f"{seconds(probe.seconds)} for {probe.splits} splits, "
+                f"{probe.weight_decays} weight decays and {probe.normalizations} "
+                f"normalisations; accuracy {100 * probe.accuracy:.1f} %",
+            )
+        )
+    return lines
+
+
+def seconds(value: float) -> str:
+    """Seconds, or milliseconds where they say more."""
+    if value >= 100:
+        return f"{value:,.0f} s"
+    return f"{value:.2f} s" if value >= 0.1 else f"{1e3 * value:.2f} ms"
