@@ -270,6 +270,7 @@ def prepare(
         direction=cast(Direction, settings.direction or "symmetric"),
         self_loops=settings.self_loops,
         normalization=cast(Normalization, settings.normalization),
+        device=settings.torch_device,
     )
     return Preparation(
         graph, structural, settings, operator, tuple(notices), column_weights

@@ -75,3 +75,12 @@ def test_the_bound_on_a_large_graph(data_root):
     operator = build_operator(graph.adjacency)
     end = eigsh(operator.matrix.matrix, 1, which="SA", return_eigenvectors=False)[0]
     assert 1 - end <= operator.lambda_max <= 1 - end + 0.01
+
+
+@pytest.mark.gpu
+def test_a_gpu_sees_the_same_spectrum():
+    matrix = build_operator(load_dataset("cora-bundled").adjacency).matrix
+    there = lanczos(matrix, steps=20, device=torch.device("cuda"))
+    here = lanczos(matrix, steps=20)
+    assert np.allclose(there.diagonal, here.diagonal, atol=1e-10)
+    assert np.allclose(there.beside, here.beside, atol=1e-10)

@@ -17,6 +17,7 @@ FAILURE = 1e-3
 MANY_NODES = 2**16
 # Of the eigenvalues here; a residual below it says that nothing is left to find.
 ROUNDING = {torch.float32: 1e-5, torch.float64: 1e-12}
+_TINY = 1e-30  # keeps steps past the last finite; they do not count
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,10 @@ class Tridiagonal:
 
 
 def lanczos(
-    matrix: SparseMatrix, steps: int = STEPS, dtype: torch.dtype | None = None
+    matrix: SparseMatrix,
+    steps: int = STEPS,
+    dtype: torch.dtype | None = None,
+    device: torch.device | None = None,
 ) -> Tridiagonal:
     """Run Lanczos' recurrence on a symmetric matrix.
 
@@ -71,23 +75,24 @@ def lanczos(
         matrix: Of the spectrum in [-1, 1].
         steps: Products with it, at most.
         dtype: Of the vectors; None takes float32 where that makes no difference.
+        device: Where; None is a processor.
     """
     nodes = matrix.shape[0]
     dtype = dtype or (torch.float32 if nodes >= MANY_NODES else torch.float64)
     start = np.random.default_rng(0).standard_normal(nodes)
-    vector = torch.from_numpy(start / np.linalg.norm(start)).to(dtype)
+    vector = torch.from_numpy(start / np.linalg.norm(start)).to(device, dtype)
     previous = torch.zeros_like(vector)
-    diagonal: list[float] = []
-    beside: list[float] = []
-    for _ in range(steps):
+    # Where the vectors are: to look at each number would be to wait for a GPU.
+    diagonal, beside = vector.new_zeros(steps), vector.new_zeros(steps)
+    for step in range(steps):
         # The oldest vector gives its memory to the newest.
-        newest = matrix.add_product(
-            vector, previous, alpha=1.0, beta=-beside[-1] if beside else 0.0
-        )
-        diagonal.append(float(vector @ newest))
-        newest.sub_(vector, alpha=diagonal[-1])
-        beside.append(float(torch.linalg.vector_norm(newest)))
-        if beside[-1] < ROUNDING[dtype]:
-            break
-        previous, vector = vector, newest.div_(beside[-1])
-    return Tridiagonal(np.array(diagonal), np.array(beside), nodes, ROUNDING[dtype])
+        newest = matrix.add_product(vector, previous, alpha=1.0, beta=1.0)
+        torch.dot(vector, newest, out=diagonal[step])
+        newest.addcmul_(vector, diagonal[step], value=-1)
+        torch.linalg.vector_norm(newest, out=beside[step])
+        previous, vector = vector, newest.div_(beside[step].clamp_min(_TINY))
+        previous.mul_(-beside[step])
+    found = diagonal.double().cpu().numpy(), beside.double().cpu().numpy()
+    ended = np.flatnonzero(found[1] < ROUNDING[dtype])
+    taken = int(ended[0]) + 1 if len(ended) else steps
+    return Tridiagonal(found[0][:taken], found[1][:taken], nodes, ROUNDING[dtype])

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
@@ -34,12 +35,14 @@ class Operator:
     Attributes:
         matrix: A, in float64.
         similar: A matrix with A's spectrum that is symmetric when the graph is.
-        has_real_spectrum: Whether the graph is symmetric: Chebyshev terms apply.
+        has_real_spectrum: Whether the graph is symmetric.
+        device: Where its spectrum is looked at; None is a processor.
     """
 
     matrix: SparseMatrix
     similar: SparseMatrix
     has_real_spectrum: bool
+    device: torch.device | None = None
 
     @property
     def num_nodes(self) -> int:
@@ -71,7 +74,7 @@ class Operator:
     @cached_property
     def tridiagonal(self) -> Tridiagonal:
         """Lanczos' view of A, where the spectrum is real."""
-        return lanczos(self.similar)
+        return lanczos(self.similar, device=self.device)
 
     @cached_property
     def ordered(self) -> Ordered:
@@ -83,7 +86,9 @@ class Operator:
         """The operator A', through which gradients flow back."""
         if self.matrix is self.similar and self.has_real_spectrum:
             return self
-        return Operator(self.matrix.transposed, self.similar, self.has_real_spectrum)
+        return Operator(
+            self.matrix.transposed, self.similar, self.has_real_spectrum, self.device
+        )
 
     def apply(self, x: Tensor) -> Tensor:
         """Return `A @ x`, in x's dtype and on x's device, without gradient."""
@@ -105,6 +110,7 @@ def build_operator(
     direction: Direction = "symmetric",
     self_loops: float = 1.0,
     normalization: Normalization = "symmetric",
+    device: torch.device | None = None,
 ) -> Operator:
     """Turn an adjacency into the operator A.
 
@@ -116,6 +122,7 @@ def build_operator(
         normalization: `symmetric` divides by the roots of both ends' degrees, `row`
             averages over neighbours, `column` shares a node's mass among them. Nodes
             without any weight gather nothing.
+        device: Where its spectrum will be looked at; None is a processor.
 
     Returns:
         The operator.
@@ -132,9 +139,9 @@ def build_operator(
     root = np.sqrt(inverse)
     similar = SparseMatrix(_scaled(weights, root, root))
     if normalization == "symmetric":
-        return Operator(similar, similar, symmetric)
+        return Operator(similar, similar, symmetric, device)
     sides = (None, inverse) if by_column else (inverse, None)
-    return Operator(SparseMatrix(_scaled(weights, *sides)), similar, symmetric)
+    return Operator(SparseMatrix(_scaled(weights, *sides)), similar, symmetric, device)
 
 
 def _directed(adjacency: csr_array, direction: Direction) -> csr_array:
