@@ -61,10 +61,10 @@ def exponents(found: Scaling) -> Table:
             "standard error, and in brackets how many sizes entered: of the four "
             "largest those at which at least three times as much was measured as for "
             "a tiny graph. Before: seconds from the loaded graph to the first epoch, "
-            "of which diffusion is a part; the others are the operator, its spectrum "
-            "and statistics of the features. Memory: the most that precomputing and "
-            "training add to the graph. Where two sizes share a cost, as nodes and "
-            "edges do in the diffusion, each alone grows by less than in proportion."
+            "of which diffusion is a part; the rest is the operator and its spectrum. "
+            "Memory: the most that precomputing and training add to the graph. Where "
+            "two sizes share a cost, as nodes and edges do in the diffusion, each alone "
+            "grows by less than in proportion."
         ),
     )
 
