@@ -63,8 +63,8 @@ def exponents(found: Scaling) -> Table:
             "a tiny graph. Before: seconds from the loaded graph to the first epoch, "
             "of which diffusion is a part; the rest is the operator and its spectrum. "
             "Memory: the most that precomputing and training add to the graph. Where "
-            "two sizes share a cost, as nodes and edges do in the diffusion, each alone "
-            "grows by less than in proportion."
+            "two sizes share a cost, as nodes and edges do in the diffusion, each "
+            "alone grows by less than in proportion."
         ),
     )
 
