@@ -16,7 +16,7 @@ class Estimator:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
         """Return all parameters; none of them is an estimator, so `deep` is idle."""
-        return {name: getattr(self, name) for name in self._defaults()}
+        return {name: getattr(self, name) for name in sorted(self._defaults())}
 
     def set_params(self, **params: Any) -> Self:
         """Set some parameters.
