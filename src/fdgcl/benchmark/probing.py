@@ -23,7 +23,8 @@ class Probed:
 
     Attributes:
         seconds: Of all splits together.
-        splits: Random ones of 10/10/80 percent of the labelled nodes.
+        splits: The graph's own where it has so many, else random ones of 10/10/80
+            percent of the labelled nodes.
         weight_decays: To choose from on validation nodes.
         normalizations: Likewise.
         accuracy: Mean over the splits, on test nodes.
@@ -46,9 +47,11 @@ def time_probe(embedding: Any, graph: Graph, settings: Settings) -> Probed:
         message = f"{graph.name} has no labels to probe"
         raise InputError(message)
     device = settings.torch_device
-    splits = random_splits(
-        graph.y, train=0.1, val=0.1, count=SPLITS, seed=settings.seed
-    )
+    splits = graph.splits
+    if splits is None or len(splits.train) != SPLITS:
+        splits = random_splits(
+            graph.y, train=0.1, val=0.1, count=SPLITS, seed=settings.seed
+        )
     started = now(device)
     found = linear_probe(embedding, graph.y, splits, device=device)
     seconds = now(device) - started

@@ -8,6 +8,8 @@ transpose, however many lengths it tries.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -17,6 +19,16 @@ _MEMORY = 5  # pairs that L-BFGS keeps
 _HALVINGS = 20
 _ARMIJO = 1e-4
 _ABSENT = -1e3  # score of a class without training nodes: its probability is 0
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """What L-BFGS remembers of one step."""
+
+    move: Tensor  # of the weights
+    turn: Tensor  # of the gradient
+    inverse: Tensor  # of their product; 0 where it tells nothing
+    curvature: Tensor  # along the turn
 
 
 class Path:
@@ -46,7 +58,7 @@ class Path:
         self.weights = torch.zeros_like(self.gradient)
         self.loss = self._data_loss(self.scores)
         self.active = torch.ones_like(self.loss, dtype=torch.bool)
-        self.pairs: list[tuple[Tensor, Tensor, Tensor]] = []
+        self.pairs: list[_Pair] = []
 
     def advance(self, tolerance: float) -> None:
         """Make one step on every path that has not ended.
@@ -57,15 +69,14 @@ class Path:
         self.active = self.active & (_dot(self.gradient, self.gradient) > tolerance**2)
         direction = self._direction()
         change = self._change(direction)
-        length = self._search(direction, change)
+        length, self.scores = self._search(direction, change)
         self.active = self.active & (length > 0)
         move = direction.mul_(length)
-        self.weights = self.weights + move
-        self.scores = torch.addcmul(self.scores, change, length[..., None])
+        self.weights += move
         gradient = self._data_gradient()
         gradient.addcmul_(self.decays, self.weights)
         self._intercepts(gradient).sub_(self.decays * self._intercepts(self.weights))
-        self._remember(move, gradient - self.gradient)
+        self._remember(move, torch.sub(gradient, self.gradient, out=self.gradient))
         self.gradient = gradient
 
     def keep(self, sets: Tensor, decays: Tensor) -> None:
@@ -79,53 +90,58 @@ class Path:
         self.scores, self.weights = kept(self.scores), kept(self.weights)
         self.gradient, self.loss = kept(self.gradient), kept(self.loss)
         self.active = kept(self.active)
-        self.pairs = [(kept(a), kept(b), kept(c)) for a, b, c in self.pairs]
+        self.pairs = [
+            _Pair(*map(kept, (p.move, p.turn, p.inverse, p.curvature)))
+            for p in self.pairs
+        ]
 
     def _direction(self) -> Tensor:
         if not self.pairs:
             # Rows of mean square 1 and half the softmax bound the curvature by 1 / 2.
             return -2 * self.gradient
         direction, shares = -self.gradient, []
-        for move, turn, inverse in reversed(self.pairs):
-            share = inverse * _dot(move, direction)
-            direction.addcmul_(share, turn, value=-1)
+        for pair in reversed(self.pairs):
+            share = pair.inverse * _dot(pair.move, direction)
+            direction.addcmul_(share, pair.turn, value=-1)
             shares.append(share)
-        _, turn, inverse = self.pairs[-1]
-        curvature = inverse * _dot(turn, turn)
+        curvature = self.pairs[-1].curvature
         direction.div_(torch.where(curvature > 0, curvature, 0.5))
-        for (move, turn, inverse), share in zip(
-            self.pairs, reversed(shares), strict=True
-        ):
-            direction.addcmul_(share - inverse * _dot(turn, direction), move)
+        for pair, share in zip(self.pairs, reversed(shares), strict=True):
+            share = share - pair.inverse * _dot(pair.turn, direction)
+            direction.addcmul_(share, pair.move)
         return direction
 
-    def _search(self, direction: Tensor, change: Tensor) -> Tensor:
-        """Return the first of 1, 1/2, ... that lowers the loss of a path, else 0."""
+    def _search(self, direction: Tensor, change: Tensor) -> tuple[Tensor, Tensor]:
+        """Find the first of 1, 1/2, ... that lowers the loss of a path, else 0.
+
+        Returns:
+            The lengths, and the scores at the end of these steps.
+        """
         constant = self.decays / 2 * self._slope_dot(self.weights, self.weights)
         linear = self.decays * self._slope_dot(self.weights, direction)
         square = self.decays / 2 * self._slope_dot(direction, direction)
         descent = _ARMIJO * _dot(direction, self.gradient)
         rounding = 4 * torch.finfo(descent.dtype).eps * self.loss
-        length = torch.ones_like(descent)
+        length = self.active.to(descent.dtype)
         pending = self.active
         for _ in range(_HALVINGS):
-            loss = self._data_loss(
-                torch.addcmul(self.scores, change, length[..., None])
-            )
+            scores = torch.addcmul(self.scores, change, length[..., None])
+            loss = self._data_loss(scores)
             loss = loss + constant + length * linear + length**2 * square
             fine = loss <= self.loss + length * descent + rounding
             self.loss = torch.where(pending & fine, loss, self.loss)
             pending = pending & ~fine
             if not bool(pending.any()):
-                break
+                return length, scores
             length = torch.where(pending, length / 2, length)
-        return torch.where(self.active & ~pending, length, 0.0)
+        length = torch.where(pending, 0.0, length)
+        return length, torch.addcmul(self.scores, change, length[..., None])
 
     def _remember(self, move: Tensor, turn: Tensor) -> None:
-        product = _dot(move, turn)
-        usable = product > torch.finfo(product.dtype).eps * _dot(turn, turn)
+        product, square = _dot(move, turn), _dot(turn, turn)
+        usable = product > torch.finfo(product.dtype).eps * square
         inverse = torch.where(usable, 1 / torch.where(usable, product, 1.0), 0.0)
-        self.pairs.append((move, turn, inverse))
+        self.pairs.append(_Pair(move, turn, inverse, inverse * square))
         del self.pairs[:-_MEMORY]
 
     def _intercepts(self, weights: Tensor) -> Tensor:

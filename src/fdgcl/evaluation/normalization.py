@@ -42,7 +42,7 @@ class Normalized:
         rows = self._scaled(index)
         if not isinstance(rows, Tensor):
             rows = torch.from_numpy(rows.toarray()).to(self.means.device)
-        return (rows - self.means) * self.column_scales
+        return rows.sub_(self.means).mul_(self.column_scales)
 
     def rows(self, index: Ints) -> Rows:
         """Return some rows, kept sparse if the embedding is."""
@@ -76,13 +76,15 @@ class Normalized:
 
 def normalize_globally(z: Matrix, device: torch.device) -> Normalized:
     """Scale the embedding as a whole."""
-    return _finish(z, _ones(z, 0, device), _ones(z, 1, device))
+    ones = _ones(z, 0, device)
+    return _finish(z, ones, _ones(z, 1, device), _moments(z, ones))
 
 
 def normalize_rows(z: Matrix, device: torch.device) -> Normalized:
     """Bring every row to length 1; rows of zeros stay zeros."""
     lengths = torch.cat([chunk.square().sum(1) for chunk in _chunks(z)]).sqrt()
-    return _finish(z, _inverse(lengths).to(device), _ones(z, 1, device))
+    scales = _inverse(lengths).to(device)
+    return _finish(z, scales, _ones(z, 1, device), _moments(z, scales))
 
 
 def normalize_columns(z: Matrix, device: torch.device) -> Normalized:
@@ -93,7 +95,7 @@ def normalize_columns(z: Matrix, device: torch.device) -> Normalized:
     noise = 8 * torch.finfo(means.dtype).eps * means.abs()
     deviations = variances.sqrt()
     deviations = torch.where(deviations > noise, deviations, 0.0)
-    return _finish(z, ones, _inverse(deviations))
+    return _finish(z, ones, _inverse(deviations), (means, variances))
 
 
 NORMALIZATIONS: dict[str, Callable[[Matrix, torch.device], Normalized]] = {
@@ -103,8 +105,13 @@ NORMALIZATIONS: dict[str, Callable[[Matrix, torch.device], Normalized]] = {
 }
 
 
-def _finish(z: Matrix, row_scales: Tensor, column_scales: Tensor) -> Normalized:
-    means, variances = _moments(z, row_scales)
+def _finish(
+    z: Matrix,
+    row_scales: Tensor,
+    column_scales: Tensor,
+    moments: tuple[Tensor, Tensor],
+) -> Normalized:
+    means, variances = moments
     size = (variances * column_scales.square()).sum().sqrt()
     if not bool(torch.isfinite(size)):
         message = f"z holds numbers too large to square in {size.dtype}; scale it down"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import torch
@@ -60,6 +60,7 @@ def fit_paths(
     sizes = (validation >= 0).sum(1)
     sets, kinds = _indices(groups), _indices(decays)
     best = _look(path, validation, 0)
+    best = replace(best, weights=best.weights.clone())
     for before, after in pairwise([0, *check_steps(max_steps)]):
         for _ in range(after - before):
             path.advance(_TOLERANCE)
@@ -89,11 +90,13 @@ def check_steps(max_steps: int) -> list[int]:
 
 
 def _look(path: Path, labels: Tensor, step: int) -> Fit:
-    right = path.scores.argmax(2) == labels[:, None]
+    """Judge a step; the weights are the path's own, which its next step changes."""
+    # `argmax` over a strided dimension takes ten times as long on the CPU.
+    right = path.scores.max(2).indices == labels[:, None]
     shares = row_shares(labels, path.scores.dtype)
     loss = cross_entropy(path.scores, labels.clamp_min(0), shares).squeeze(-1)
     return Fit(
-        weights=path.weights.view(*loss.shape, path.num_classes, -1).clone(),
+        weights=path.weights.view(*loss.shape, path.num_classes, -1),
         correct=right.sum(-1),
         loss=loss,
         step=torch.full_like(loss, step, dtype=torch.int64),

@@ -6,7 +6,7 @@ Weights are (k, columns), scores (k, rows); the last column of weights is the in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import final
 
 import torch
@@ -82,21 +82,11 @@ class Batch:
 
     def scores(self, weights: Tensor) -> Tensor:
         """Multiply (classifiers, k, columns) weights: (classifiers, k, rows)."""
-        return torch.cat(
-            [
-                view.scores(part.flatten(0, 1)).view(*part.shape[:2], -1)
-                for view, part in zip(self.views, self._split(weights), strict=True)
-            ]
-        )
+        return self._products(weights, [view.scores for view in self.views])
 
     def pull_back(self, scores: Tensor) -> Tensor:
         """Multiply (classifiers, k, rows) scores: (classifiers, k, columns)."""
-        return torch.cat(
-            [
-                view.pull_back(part.flatten(0, 1)).view(*part.shape[:2], -1)
-                for view, part in zip(self.views, self._split(scores), strict=True)
-            ]
-        )
+        return self._products(scores, [view.pull_back for view in self.views])
 
     def keep(self, classifiers: Tensor) -> Batch:
         """Return some of the classifiers only, by their ascending indices."""
@@ -105,5 +95,12 @@ class Batch:
         kept = [i for i, count in enumerate(counts) if count]
         return Batch([self.views[i] for i in kept], [counts[i] for i in kept])
 
-    def _split(self, values: Tensor) -> tuple[Tensor, ...]:
-        return torch.split_with_sizes(values, list(self.counts))
+    def _products(
+        self, values: Tensor, maps: Sequence[Callable[[Tensor], Tensor]]
+    ) -> Tensor:
+        parts = torch.split_with_sizes(values, list(self.counts))
+        done = [
+            product(part.flatten(0, 1)).view(*part.shape[:2], -1)
+            for product, part in zip(maps, parts, strict=True)
+        ]
+        return done[0] if len(done) == 1 else torch.cat(done)

@@ -75,7 +75,7 @@ def choose_probes(
             options.progress,
         ),
     )
-    best: dict[int, Choice] = {}
+    best: dict[int, _Found] = {}
     for names in _together(options.normalizations, z.shape[0] * z.shape[1]):
         normalized = {name: NORMALIZATIONS[name](z, options.device) for name in names}
         for splits in _sharing(train | val):
@@ -84,9 +84,9 @@ def choose_probes(
             for part in _batches(problem, views, splits):
                 for found in _fit(problem, views, part):
                     rival = best.get(found.split)
-                    if rival is None or found.rank > (rival.correct, -rival.loss):
-                        best[found.split] = found.choice()
-    return [best[split] for split in range(len(train))]
+                    if rival is None or found.rank > rival.rank:
+                        best[found.split] = found
+    return _choices([best[split] for split in range(len(train))])
 
 
 def _together(names: tuple[str, ...], entries: int) -> list[tuple[str, ...]]:
@@ -169,32 +169,41 @@ class _Found:
     """The best weight decay of one split under one view."""
 
     split: int
-    view: _View
+    name: str
+    normalized: Normalized
     weight_decay: float
     correct: int
     loss: float
     step: int
-    weights: Tensor  # (classes, columns)
-    offsets: Tensor
+    slopes: Tensor  # (dim, classes)
+    intercepts: Tensor
 
     @property
     def rank(self) -> tuple[int, float]:
         return self.correct, -self.loss
 
-    def choice(self) -> Choice:
-        """Predict all nodes, which only the best need."""
-        basis, slopes = self.view.basis, self.weights[:, :-1].T
-        slopes = slopes if basis is None else basis @ slopes
-        scores = self.view.normalized.scores(slopes)
-        scores += self.weights[:, -1] + self.offsets
-        return Choice(
-            correct=self.correct,
-            loss=self.loss,
-            weight_decay=self.weight_decay,
-            normalization=self.view.name,
-            step=self.step,
-            predictions=scores.argmax(1).cpu().numpy(),
+
+def _choices(found: Sequence[_Found]) -> list[Choice]:
+    """Predict all nodes: one product for all splits that chose one normalisation."""
+    predictions: dict[int, Ints] = {}
+    for name in {one.name for one in found}:
+        same = [one for one in found if one.name == name]
+        slopes = torch.cat([one.slopes for one in same], dim=1)
+        intercepts = torch.cat([one.intercepts for one in same])
+        scores = same[0].normalized.scores(slopes) + intercepts
+        codes = scores.view(len(scores), len(same), -1).argmax(2).T.cpu().numpy()
+        predictions |= {one.split: row for one, row in zip(same, codes, strict=True)}
+    return [
+        Choice(
+            correct=one.correct,
+            loss=one.loss,
+            weight_decay=one.weight_decay,
+            normalization=one.name,
+            step=one.step,
+            predictions=predictions[one.split],
         )
+        for one in found
+    ]
 
 
 def _fit(problem: _Problem, views: Sequence[_View], splits: Ints) -> Iterator[_Found]:
@@ -221,15 +230,17 @@ def _fit(problem: _Problem, views: Sequence[_View], splits: Ints) -> Iterator[_F
     for i, (view, split) in enumerate(cells):
         ranks = list(zip(fit.correct[i].tolist(), (-fit.loss[i]).tolist(), strict=True))
         k = max(range(len(ranks)), key=ranks.__getitem__)
+        slopes = fit.weights[i, k, :, :-1].T
         yield _Found(
             split=split,
-            view=view,
+            name=view.name,
+            normalized=view.normalized,
             weight_decay=options.weight_decays[k],
             correct=int(fit.correct[i, k]),
             loss=float(fit.loss[i, k]),
             step=int(fit.step[i, k]),
-            weights=fit.weights[i, k],
-            offsets=offsets[i],
+            slopes=slopes.clone() if view.basis is None else view.basis @ slopes,
+            intercepts=fit.weights[i, k, :, -1] + offsets[i],
         )
 
 
