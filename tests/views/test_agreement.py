@@ -116,6 +116,27 @@ def test_blocks_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch) -> No
         torch.testing.assert_close(ours, theirs)
 
 
+def test_threads_share_the_rows_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(agreement_blocks, "BLOCK_NUMBERS", {"cpu": 640})
+    monkeypatch.setattr(agreement_blocks, "BLOCKS_TO_SHARE", 2)
+    views = standardized(1001, 9)
+    before = torch.get_num_threads()
+    found = []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            found.append(in_place(views, "relu", 0.2))
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    (one, gradients), (several, copies) = found
+    torch.testing.assert_close(several.value, one.value)
+    for ours, theirs in zip(copies, gradients, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
 def test_gram_matrices_and_passes_give_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,8 +17,13 @@ SMALLEST_NORM = 1e-12
 
 # Numbers of a view in one block. On a GPU launches cost more than memory does.
 BLOCK_NUMBERS = {"cpu": 2**17, "cuda": 2**24}
+# Blocks for which a thread of their own is worth its while, and those that make one
+# where all threads share it.
+BLOCKS_TO_SHARE = 16
+SHARED_BLOCKS = 8
 
 Pair = tuple[Tensor, Tensor]
+Result = TypeVar("Result")
 
 
 class RowNotes(NamedTuple):
@@ -53,14 +60,20 @@ def activate(views: Pair, activation: str) -> RowNotes:
     """Apply the activation in place, and note what the loss needs of each row."""
     nodes, dim = views[0].shape
     dots, norms = views[0].new_empty(nodes), views[0].new_empty(2, nodes)
-    sums = views[0].new_zeros(2, dim)
-    ones = views[0].new_ones(1, _block_rows(views[0]))
-    for start, end in _blocks(views[0]):
-        blocks = [IN_PLACE[activation](view[start:end]) for view in views]
-        torch.linalg.vecdot(*blocks, out=dots[start:end])
-        for block, norm, total in zip(blocks, norms, sums, strict=True):
-            torch.linalg.vector_norm(block, dim=1, out=norm[start:end])
-            total[None].addmm_(ones[:, : end - start], block)
+
+    def work(part: range) -> Tensor:
+        sums = views[0].new_zeros(2, dim)
+        ones = views[0].new_ones(1, part.step)
+        for start in part:
+            end = min(start + part.step, part.stop)
+            blocks = [IN_PLACE[activation](view[start:end]) for view in views]
+            torch.linalg.vecdot(*blocks, out=dots[start:end])
+            for block, norm, total in zip(blocks, norms, sums, strict=True):
+                torch.linalg.vector_norm(block, dim=1, out=norm[start:end])
+                total[None].addmm_(ones[:, : end - start], block)
+        return sums
+
+    sums = torch.stack(_over_rows(views[0], work)).sum(0)
     directed = norms > SMALLEST_NORM
     inverse = torch.where(directed, norms, 1.0).reciprocal_()
     inverse = torch.where(directed, inverse, 0.0)
@@ -69,10 +82,14 @@ def activate(views: Pair, activation: str) -> RowNotes:
 
 def column_squares(view: Tensor) -> Tensor:
     """The sum of squares of each column."""
-    total = view.new_zeros(view.shape[1])
-    for start, end in _blocks(view):
-        total += view[start:end].square().sum(0)
-    return total
+
+    def work(part: range) -> Tensor:
+        total = view.new_zeros(view.shape[1])
+        for start in part:
+            total += view[start : min(start + part.step, part.stop)].square().sum(0)
+        return total
+
+    return torch.stack(_over_rows(view, work)).sum(0)
 
 
 def pull(
@@ -92,29 +109,57 @@ def pull(
     # The cosine's gradient: the other row's share, and this row's, of both lengths.
     other = (notes.inverse_norms[0] * notes.inverse_norms[1] * -share)[:, None]
     own = (notes.cosines * notes.inverse_norms.square() * share)[..., None]
-    space = views[0].new_empty(2, _block_rows(views[0]), dim)
-    for start, end in _blocks(views[0]):
-        blocks = [view[start:end] for view in views]
-        gradients = space[:, : end - start]
-        for side, gradient in enumerate(gradients):
-            block = blocks[side]
-            if by is None:
-                torch.mul(block, own[side, start:end], out=gradient)
-            else:
-                inner = torch.addmm(by.offsets[side], block, by.inner[side].T, beta=-1)
-                torch.mm(inner, by.outer[side], out=gradient)
-                gradient.addcmul_(block, own[side, start:end])
-            gradient.addcmul_(blocks[1 - side], other[start:end])
-        for block, gradient in zip(blocks, gradients, strict=True):
-            pull_back(activation, block, gradient)
+
+    def work(part: range) -> None:
+        space = views[0].new_empty(2, part.step, dim)
+        for start in part:
+            end = min(start + part.step, part.stop)
+            blocks = [view[start:end] for view in views]
+            gradients = space[:, : end - start]
+            for side, gradient in enumerate(gradients):
+                block = blocks[side]
+                if by is None:
+                    torch.mul(block, own[side, start:end], out=gradient)
+                else:
+                    inner, outer = by.inner[side].T, by.outer[side]
+                    shares = torch.addmm(by.offsets[side], block, inner, beta=-1)
+                    torch.mm(shares, outer, out=gradient)
+                    gradient.addcmul_(block, own[side, start:end])
+                gradient.addcmul_(blocks[1 - side], other[start:end])
+            for block, gradient in zip(blocks, gradients, strict=True):
+                pull_back(activation, block, gradient)
+
+    _over_rows(views[0], work)
 
 
-def _blocks(view: Tensor) -> Iterator[tuple[int, int]]:
-    rows = _block_rows(view)
-    for start in range(0, len(view), rows):
-        yield start, min(start + rows, len(view))
+def _over_rows(view: Tensor, work: Callable[[range], Result]) -> list[Result]:
+    """Work on all rows, in as many parts as there are threads, each on a core alone.
 
+    Operations on a block are too short to be shared: to wake up a thread for each
+    would take longer. Where there are few blocks, so would threads of their own.
 
-def _block_rows(view: Tensor) -> int:
-    numbers = BLOCK_NUMBERS.get(view.device.type, 2**24)
-    return min(len(view), max(64, numbers // view.shape[1]))
+    Args:
+        view: What has the rows.
+        work: Given the blocks of a part, as the range of their first rows.
+    """
+    nodes, dim = view.shape
+    on_cpu = view.device.type == "cpu"
+    step = min(nodes, max(64, BLOCK_NUMBERS["cpu" if on_cpu else "cuda"] // dim))
+    threads = torch.get_num_threads() if on_cpu else 1
+    count = min(threads, nodes // (step * BLOCKS_TO_SHARE))
+    if count <= 1:
+        # Threads share every operation then: the fewer of them the better.
+        step = min(nodes, SHARED_BLOCKS * step if on_cpu else step)
+        return [work(range(0, nodes, step))]
+
+    @torch.no_grad()
+    def alone(bounds: tuple[int, int]) -> Result:
+        torch.set_num_threads(1)  # of this thread; of products, of all for the time
+        return work(range(*bounds, step))
+
+    ends = [nodes * k // count for k in range(count + 1)]
+    try:
+        with ThreadPoolExecutor(count) as pool:
+            return list(pool.map(alone, pairwise(ends)))
+    finally:
+        torch.set_num_threads(threads)
