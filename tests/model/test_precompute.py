@@ -11,7 +11,11 @@ from fdgcl.diffusion import Grand, PolynomialFilter, Schedule
 from fdgcl.graphs import load_dataset
 from fdgcl.graphs.operators import build_operator
 from fdgcl.views import precompute
-from fdgcl.views.precompute import diffuse_features, mean_and_covariance
+from fdgcl.views.precompute import (
+    column_means,
+    diffuse_features,
+    mean_and_covariance,
+)
 
 CPU = torch.device("cpu")
 
@@ -99,3 +103,10 @@ def test_the_same_on_a_device(polynomial):
             mean_and_covariance(ours), mean_and_covariance(theirs), strict=True
         ):
             assert torch.allclose(found.cpu(), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_means_of_columns_keep_their_digits() -> None:
+    rows = 1e3 + np.random.default_rng(0).standard_normal((30_000, 3))
+    found = column_means(torch.tensor(rows, dtype=torch.float32))
+    exact = rows.astype(np.float32).mean(0, dtype=np.float64)
+    np.testing.assert_allclose(found, exact, rtol=1e-7)

@@ -20,7 +20,11 @@ from fdgcl.diffusion import PolynomialFilter, filter_with_gradient
 from fdgcl.diffusion.polynomial import Progress
 from fdgcl.views.features import FeatureMatrix, Features, dense_rows
 from fdgcl.views.folding import fold
-from fdgcl.views.precompute import diffuse_features, mean_and_covariance
+from fdgcl.views.precompute import (
+    column_means,
+    diffuse_features,
+    mean_and_covariance,
+)
 from fdgcl.views.standardization import inverse_root, standardize
 
 _VIEW_NAMES = {"local": 0, "global": 1}
@@ -110,7 +114,7 @@ class Diffused(ViewSource):
         self, views: Sequence[Tensor], features: Features | None = None
     ) -> None:
         self.num_rows, self._num_features = views[0].shape
-        self._means = [view.mean(0, dtype=torch.float64).to(view) for view in views]
+        self._means = [column_means(view) for view in views]
         pairs = zip(views, self._means, strict=True)
         self._centred = [view.sub_(mean) for view, mean in pairs]
         self._features = features
