@@ -1,7 +1,7 @@
 """Regularised cosmean and its gradient in place, without copies of the views.
 
-The plain loss, `RegularizedCosmean` of the activated views, leaves autograd some thirty
-matrices of a view's size. Here the rows are passed over twice:
+The plain loss, `RegularizedCosmean` of the activated views, leaves autograd some seven
+matrices of a view's size to hold. Here the rows are passed over twice:
 
 1. activate them where they are; note each row's norms and cosine, and the columns'
    sums. Gram matrices, or with many columns products with vectors, then give the
