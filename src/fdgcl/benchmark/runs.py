@@ -20,7 +20,7 @@ from fdgcl.losses import build_loss
 from fdgcl.preparation import Preparation, prepare
 from fdgcl.runs import Config
 from fdgcl.settings import Settings
-from fdgcl.training import EpochRecord, TrainingWarning
+from fdgcl.training import TrainingWarning, new_optimizer
 from fdgcl.views import ViewPair, ViewSource
 
 
@@ -65,18 +65,16 @@ def train_ours(
         watch_memory: Whether to look at the memory, which costs time.
     """
     device = settings.torch_device
-    losses: list[float] = []
     with _watched(device, watch_memory) as peak, warnings.catch_warnings():
         # Whether the views collapse is no matter of time.
         warnings.simplefilter("ignore", TrainingWarning)
-        started = now(device)
-        parts, marks = Parts(device), Marks(device)
+        watch = _Watch(device)
         prepared = prepare(graph, settings)
-        parts.end("operator")
+        watch.parts.end("operator")
         assert prepared.polynomial.products
-        parts.end("spectrum")
+        watch.parts.end("spectrum")
         source = prepared.source(device)
-        parts.end("diffusion")
+        watch.parts.end("diffusion")
         views = _new_views(prepared)
         config = Config(
             replace(settings, epochs=epochs),
@@ -84,25 +82,13 @@ def train_ours(
             graph={},
             decisions=prepared.decisions(),
         )
-
-        def after_epoch(record: EpochRecord) -> None:
-            marks.mark()
-            losses.append(record.loss)
-
         untrained = _embedding(views, source) if embed else None
         log = start_log(views, config, None)
-        marks.mark()
-        fit_views(views, source, config, log, after_epoch)
-        total = now(device) - started
-    return Training(
-        parts.seconds,
-        marks.intervals(),
-        total,
-        peak[0],
-        losses,
-        untrained,
-        _embedding(views, source) if embed else None,
-    )
+        watch.marks.mark()
+        fit_views(views, source, config, log, lambda one: watch.epoch(one.loss))
+        total = watch.seconds()
+    trained = _embedding(views, source) if embed else None
+    return watch.training(total, peak[0], untrained, trained)
 
 
 def train_theirs(
@@ -115,42 +101,61 @@ def train_theirs(
 ) -> Training:
     """Train with the solver in the loop; the arguments are those of `train_ours`."""
     device = settings.torch_device
-    losses: list[float] = []
     with _watched(device, watch_memory) as peak:
-        started = now(device)
-        parts, marks = Parts(device), Marks(device)
+        watch = _Watch(device)
         prepared = prepare(graph, settings)
         source = SolverInLoop(prepared)
-        parts.end("operator")
+        watch.parts.end("operator")
         views = _new_views(prepared)
-        optimizer = torch.optim.Adam(
-            views.parameters(), lr=prepared.lr, weight_decay=settings.weight_decay
-        )
-
-        def after_epoch(loss: float) -> None:
-            marks.mark()
-            losses.append(loss)
-
         untrained = _embedding(views, source) if embed else None
-        marks.mark()
+        watch.marks.mark()
         train_in_loop(
             views,
             source,
             build_loss(settings.loss, settings.eta),
-            optimizer,
+            new_optimizer(views, prepared.lr, settings.weight_decay, fast=False),
             epochs=epochs,
-            on_epoch=after_epoch,
+            on_epoch=watch.epoch,
         )
-        total = now(device) - started
-    return Training(
-        parts.seconds,
-        marks.intervals(),
-        total,
-        peak[0],
-        losses,
-        untrained,
-        _embedding(views, source) if embed else None,
-    )
+        total = watch.seconds()
+    trained = _embedding(views, source) if embed else None
+    return watch.training(total, peak[0], untrained, trained)
+
+
+class _Watch:
+    """What is noted while a training runs."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device, self._started = device, now(device)
+        self.parts, self.marks = Parts(device), Marks(device)
+        self.losses: list[float] = []
+
+    def epoch(self, loss: float) -> None:
+        """Note that an epoch has ended."""
+        self.marks.mark()
+        self.losses.append(loss)
+
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return now(self._device) - self._started
+
+    def training(
+        self,
+        total_seconds: float,
+        peak_bytes: int,
+        untrained: NDArray[np.float32] | None,
+        embedding: NDArray[np.float32] | None,
+    ) -> Training:
+        """All of it."""
+        return Training(
+            self.parts.seconds,
+            self.marks.intervals(),
+            total_seconds,
+            peak_bytes,
+            self.losses,
+            untrained,
+            embedding,
+        )
 
 
 @contextmanager

@@ -166,13 +166,8 @@ def pull(
 ) -> None:
     """Overwrite the activated views by the gradient before the activation.
 
-    Args:
-        views: The activated views.
-        activation: Theirs.
-        notes: What was noted of them.
-        by: The regulariser's part, multiplied by `gain` already.
-        gain: Factor on the gradient, which is too small for float16 as it is. What it
-            makes too large is cut off.
+    The gradient is too small for float16 as it is; what `gain` makes too large for it
+    is cut off.
     """
     nodes, dim = views[0].shape
     tile, programs = _sizes(views[0])
