@@ -25,8 +25,10 @@ from fdgcl.graphs.operators import Direction, Normalization, Operator, build_ope
 from fdgcl.graphs.persistence import Persistence, feature_persistence
 from fdgcl.graphs.scaling import column_rarity, scale_features
 from fdgcl.graphs.structural import structural_features
+from fdgcl.losses import build_loss
 from fdgcl.settings import Settings
 from fdgcl.views import Diffused, InLoop, Stepped, ViewSource
+from fdgcl.views.agreement import can_be_fused
 
 # Numbers in one view above which rows are trained in batches, and those in a batch:
 # 64 MiB of float32, and 16 MiB, which a processor's cache still holds.
@@ -113,6 +115,7 @@ class Preparation:
             batch_size=self.batch_size,
             itemsize=self.settings.torch_dtype.itemsize,
             history=self._history,
+            held=self._held,
         )
         fixed = self.settings.is_fixed_linear
         strategy = self.settings.strategy
@@ -128,6 +131,19 @@ class Preparation:
         found = self.settings.schedule.products(self.dynamics.products)
         assert found is not None
         return found
+
+    @property
+    def _held(self) -> int:
+        """Matrices of a view's size that a training step holds, for each view."""
+        settings = self.settings
+        loss = build_loss(settings.loss, settings.eta)
+        if not settings.fast or not can_be_fused(
+            loss, settings.activation, settings.standardize
+        ):
+            return 5
+        nodes, features = self.features.shape
+        # In place; where there are many features, beside the product and its gradient.
+        return 1 if features <= (self.batch_size or nodes) // 4 else 3
 
     @property
     def _history(self) -> int:

@@ -80,6 +80,9 @@ def test_peak_memory_by_hand():
     expected = 2 * 10 * 4 + 4 * 2 * 4 * 3 + 5 * 2 * 10 * 3
     assert make_plan(SMALL).peak_bytes == 4 * expected
     assert make_plan(replace(SMALL, itemsize=8)).peak_bytes == 8 * expected
+    # A step in place holds one, and the embedding is made of two.
+    in_place = 2 * 10 * 4 + 4 * 2 * 4 * 3 + 2 * 10 * 3
+    assert make_plan(replace(SMALL, held=1)).peak_bytes == 4 * in_place
     # Batches of two: a covariance for each order, and the embedding is what is left.
     batched = 2 * 10 * 4 + 2 * 4 * 4 + 4 * 2 * 4 * 3 + max(5 * 2 * 2 * 3, 2 * 10 * 3)
     assert make_plan(replace(SMALL, batch_size=2)).peak_bytes == 4 * batched

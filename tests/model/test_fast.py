@@ -214,3 +214,12 @@ def test_rounded_products_on_a_gpu(precision: str, tolerance: float) -> None:
     for ours, theirs in zip(fast.history_, plain.history_, strict=True):
         assert ours.loss == pytest.approx(theirs.loss, abs=tolerance)
     assert torch.get_float32_matmul_precision() == "highest"
+
+
+def test_the_plan_knows_what_a_step_holds(graph: Graph) -> None:
+    def held(**settings: Any) -> int:
+        return FDGCL(**{**EXACT, **settings}).plan(graph).workload.held
+
+    assert held() == 1
+    assert held(fast=False) == held(loss="vicreg") == held(activation="gelu") == 5
+    assert held(batch_size=40) == 3

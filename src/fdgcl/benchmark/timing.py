@@ -21,7 +21,7 @@ from fdgcl.fitting import new_views
 from fdgcl.losses import build_loss
 from fdgcl.preparation import Preparation
 from fdgcl.training import EpochRecord, new_optimizer, train
-from fdgcl.views import Diffused, InLoop, Stepped, ViewPair, ViewSource
+from fdgcl.views import Diffused, InLoop, Stepped, ViewSource
 
 # The solver in the training loop, our polynomial in the loop, and diffusion before it.
 WAYS = ("stepping", "polynomial", "precomputed")
@@ -35,33 +35,18 @@ class Run:
         precompute_seconds: Before the first epoch.
         epoch_seconds: Of an epoch, the median.
         peak_bytes: The most memory that it added to what was there.
+        loss: Of the last epoch: the same for all ways, but for rounding.
     """
 
     precompute_seconds: float
     epoch_seconds: float
     peak_bytes: int
-
-
-@dataclass(frozen=True)
-class Timed:
-    """A run, with what it trained.
-
-    Attributes:
-        run: What it took.
-        loss: Of the last epoch: the same for all ways, but for rounding.
-        views: The trained views.
-        source: Where their hidden features come from.
-    """
-
-    run: Run
     loss: float
-    views: ViewPair
-    source: ViewSource
 
 
 def time_training(
     prepared: Preparation, way: str, *, epochs: int, warmup: int = 0
-) -> Timed:
+) -> Run:
     """Train one way, all rows at once, and say what it took.
 
     Args:
@@ -75,7 +60,7 @@ def time_training(
     place = settings.torch_device
     # The transposed graph belongs to no way: every backward pass in a loop needs it.
     assert prepared.operator.matrix.transposed.nnz
-    views = untrained_views(prepared)
+    views = new_views(settings, prepared.graph.num_features, prepared.beta)
     loss = build_loss(settings.loss, settings.eta)
     fast = settings.fast
     optimizer = new_optimizer(views, settings.lr, settings.weight_decay, fast=fast)
@@ -103,13 +88,7 @@ def time_training(
         )
     # The median: what else the machine did for a moment does not count.
     seconds = median(b - a for a, b in pairwise(ends[warmup:]))
-    run = Run(0.0 if way == "stepping" else once, seconds, peak[0])
-    return Timed(run, losses[-1], views, source)
-
-
-def untrained_views(prepared: Preparation) -> ViewPair:
-    """The encoders that training a graph by these settings starts from."""
-    return new_views(prepared.settings, prepared.graph.num_features, prepared.beta)
+    return Run(0.0 if way == "stepping" else once, seconds, peak[0], losses[-1])
 
 
 def _source(prepared: Preparation, way: str, place: torch.device) -> ViewSource:

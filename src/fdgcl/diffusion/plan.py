@@ -30,6 +30,9 @@ class Workload:
         batch_size: Rows of a batch; None for all.
         itemsize: Bytes of a number.
         history: States of a view that stepping keeps, 0 where nothing is stepped.
+        held: Matrices of a view's size that a training step holds, for each view:
+            hidden, standardised, activated and the gradients of the last two, unless
+            the step works in place.
     """
 
     nodes: int
@@ -43,6 +46,7 @@ class Workload:
     batch_size: int | None
     itemsize: int = 4
     history: int = 0
+    held: int = 5
 
 
 @dataclass(frozen=True)
@@ -168,8 +172,7 @@ def _in_loop_cost(load: Workload) -> float:
 
 def _peak_bytes(load: Workload, strategy: str) -> int:
     rows = load.batch_size or load.nodes
-    # Per view: hidden, standardised, activated, and the gradients of the last two.
-    views = 5 * load.orders * rows * load.dim
+    views = load.held * load.orders * rows * load.dim
     adam = 4 * load.orders * load.features * load.dim
     diffused = load.orders * load.nodes * load.features
     covariance = load.orders * load.features**2 if load.batch_size else 0

@@ -11,13 +11,19 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from fdgcl.losses import Cosmean, Loss, RegularizedCosmean
+from fdgcl.losses import Loss, RegularizedCosmean
 from fdgcl.settings import PRECISIONS
 from fdgcl.training.captured import Replay
 from fdgcl.training.watching import effective_ranks, watch, watched_rows
 from fdgcl.views import Diffused, ViewPair, ViewSource
-from fdgcl.views.activations import IN_PLACE
-from fdgcl.views.agreement import Agreement, activate, agree, can_be_half, product
+from fdgcl.views.agreement import (
+    Agreement,
+    activate,
+    agree,
+    can_be_fused,
+    can_be_half,
+    product,
+)
 from fdgcl.views.agreement_blocks import Pair, RowNotes
 from fdgcl.views.sources import Factors
 
@@ -75,7 +81,7 @@ def new_step(
         return PlainStep(views, source, loss, optimizer)
     on_gpu = views.mean.device.type == "cuda"
     step: Step
-    if FusedStep.serves(views, loss):
+    if can_be_fused(loss, views.activation, views.standardize):
         half = on_gpu and precision == "float16" and can_be_half(views.weights[0])
         step = FusedStep(views, source, loss, optimizer, half=half)
     else:
@@ -128,12 +134,6 @@ class FusedStep(Step):
         self._eta, self._iterations = 0.0, 1
         if isinstance(loss, RegularizedCosmean):
             self._eta, self._iterations = loss.eta, loss.iterations
-
-    @staticmethod
-    def serves(views: ViewPair, loss: Loss) -> bool:
-        """Whether these encoders and this loss can be trained so."""
-        known = isinstance(loss, Cosmean | RegularizedCosmean)
-        return known and views.standardize and views.activation in IN_PLACE
 
     def gradient(self, rows: Tensor | None) -> Tensor:
         """See the base class."""

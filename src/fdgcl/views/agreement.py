@@ -22,8 +22,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from fdgcl.losses import Directions, principal_directions
+from fdgcl.losses import (
+    Cosmean,
+    Directions,
+    Loss,
+    RegularizedCosmean,
+    principal_directions,
+)
 from fdgcl.views import agreement_blocks
+from fdgcl.views.activations import IN_PLACE
 from fdgcl.views.agreement_blocks import Pair, Pull, RowNotes
 
 # Up to so many columns Gram matrices are cheaper than passes over the rows: by device,
@@ -100,10 +107,22 @@ def agree(
     return Agreement(value, alignment, cosine.abs(), kept)
 
 
+def can_be_fused(loss: Loss, activation: str, standardize: bool) -> bool:
+    """Whether there are such passes for a loss of views made so."""
+    known = isinstance(loss, Cosmean | RegularizedCosmean)
+    return known and standardize and activation in IN_PLACE
+
+
 def can_be_half(weight: Tensor) -> bool:
     """Whether views by such weights may be kept in float16."""
     few = weight.shape[1] <= LARGEST_HALF_DIM
-    return few and weight.dtype == torch.float32 and find_spec("triton") is not None
+    # Before 2.8 a product of factors in float16 could not be had in float32.
+    able = find_spec("triton") is not None and _torch_version() >= (2, 8)
+    return few and weight.dtype == torch.float32 and able
+
+
+def _torch_version() -> tuple[int, ...]:
+    return tuple(int(part) for part in torch.__version__.split(".")[:2])
 
 
 def product(a: Tensor, b: Tensor) -> Tensor:

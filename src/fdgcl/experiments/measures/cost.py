@@ -100,9 +100,9 @@ def measure(
     time_training(prepare(rehearsal, replace(settings, dim=8)), way, epochs=1)
     timed = time_training(prepare(graph, settings), way, epochs=epochs, warmup=warmup)
     return {
-        "once_seconds": timed.run.precompute_seconds,
-        "epoch_seconds": timed.run.epoch_seconds,
-        "peak_mib": timed.run.peak_bytes / 2**20,
+        "once_seconds": timed.precompute_seconds,
+        "epoch_seconds": timed.epoch_seconds,
+        "peak_mib": timed.peak_bytes / 2**20,
         "loss": timed.loss,
         "torch_threads": torch.get_num_threads(),
     }
