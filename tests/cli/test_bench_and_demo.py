@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from smallgraph import Command
 
+from fdgcl.cli.bench_output import _compared
+
 SIZES = ("--nodes", 200, "--edges", 600, "--features", 8, "--dim", 8)
 SMALL = (*SIZES, "--time", 4, "--epochs", 2, "--repeats", 1, "--device", "cpu")
 
@@ -159,3 +161,8 @@ def test_demo_beats_what_needs_no_training(fdgcl: Command, folder: Path) -> None
     assert len(scores) == len(names)
     assert scores[0] >= 81
     assert scores[0] >= max(scores[1:]) + 1
+
+
+def test_what_takes_more_is_not_called_less() -> None:
+    assert _compared(2.5) == "2.5 x less"
+    assert _compared(0.4) == "2.5 x more"

@@ -123,6 +123,8 @@ def test_works_without_features(kind: str, fdgcl: Command) -> None:
 def test_says_what_it_did_without_features(fdgcl: Command) -> None:
     result = fdgcl("embed", "edges.csv", *SMALL)
     assert "no features" in result.stderr
+    assert "NEW_EDGES -o" in result.stdout
+    assert "NEW_EDGES --features NEW_FEATURES -o" in fdgcl(*EMBED).stdout
 
 
 def test_ctrl_c_keeps_the_run_and_resume_ends_the_same(

@@ -37,9 +37,14 @@ def _table(found: Comparison) -> Table:
             table.add_row(name, *_cells(way))
     if found.ratios is not None:
         times = [found.ratios[key] for key in ("epoch", "training", "memory")]
-        cells = [f"{value:.1f} x less" for value in times]
+        cells = [_compared(value) for value in times]
         table.add_row("ratio", "", *cells, style="bold")
     return table
+
+
+def _compared(ratio: float) -> str:
+    """How ours stands to the solver in the loop, by how much that takes of ours."""
+    return f"{ratio:.1f} x less" if ratio >= 1 else f"{1 / max(ratio, 1e-9):.1f} x more"
 
 
 def _cells(way: Way) -> list[str]:

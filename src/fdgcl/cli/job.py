@@ -299,7 +299,8 @@ def _next_command(
         words = ["fdgcl", "evaluate", str(target), "--labels", str(reading.labels)]
         words += ["--level", "graph"] if reading.graph_ids is not None else []
         return shlex.join(words)
-    options = "" if reading.made else " --features NEW_FEATURES"
+    # Where there was no file of features they were made, and are made again.
+    options = "" if reading.feature_file is None else " --features NEW_FEATURES"
     options += "" if reading.graph_ids is None else " --graph-ids NEW_GRAPH_IDS"
     new = f"NEW_EDGES{options}"
     if reading.graph_ids is None and has_many(source, reading):
