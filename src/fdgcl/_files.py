@@ -42,7 +42,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     except OSError as error:
         if error.errno is None:
             raise
-        raise _explain(error, target) from error
+        raise explain(error, target) from error
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
@@ -66,7 +66,8 @@ def _umask() -> int:
     return mask
 
 
-def _explain(error: OSError, target: Path) -> Exception:
+def explain(error: OSError, target: Path) -> Exception:
+    """The sentence for a file that could not be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return InputError(
             f"the disk is full: {target} was not written, and nothing half-written "

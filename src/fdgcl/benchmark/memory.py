@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import resource
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import torch
+
+from fdgcl.scale.memory import resident_bytes
 
 _SAMPLE_SECONDS = 0.002
 # Names of limits in glibc's malloc.h.
@@ -46,16 +46,6 @@ def peak_memory(device: torch.device) -> Iterator[list[int]]:
     finally:
         done.set()
         thread.join()
-
-
-def resident_bytes() -> int:
-    """What this process holds in memory; where only the peak is known, that."""
-    statm = Path("/proc/self/statm")
-    if statm.is_file():
-        return int(statm.read_text().split()[1]) * resource.getpagesize()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # macOS counts in bytes, everything else in KiB.
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def give_back_free_memory() -> None:

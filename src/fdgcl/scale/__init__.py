@@ -1,0 +1,1 @@
+"""Graphs larger than memory: a store on disk, diffused and trained on by parts."""

@@ -1,0 +1,393 @@
+"""Arrays on disk: a `.npy` file and, beside it, what says that it is whole.
+
+`x.npy` is an ordinary NumPy file that anyone can map into memory; `x.json` holds its
+shape, its type and a checksum of every 16 MiB. The second is written last, so that an
+array with both is finished, and one without is not there.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from fdgcl._checks import InputError
+from fdgcl._files import explain, write_json
+
+CHUNK_BYTES = 2**24
+FORMAT = "fdgcl-array-1"
+# Room for any header: NumPy aligns them to 64 bytes.
+_HEADER_BYTES = 256
+
+
+class DamagedError(InputError):
+    """A file of a store is not what was written."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredArray:
+    """A finished array, read by rows.
+
+    Attributes:
+        path: The `.npy` file.
+        shape: Rows and, of a matrix, columns.
+        dtype: Of its numbers.
+        checksums: CRC-32 of every `CHUNK_BYTES` after the header.
+    """
+
+    path: Path
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    checksums: tuple[int, ...]
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Find a finished array, and see that its file has the right size.
+
+        Raises:
+            DamagedError: It is missing, unfinished or cut short.
+        """
+        note = note_path(path)
+        try:
+            value = json.loads(note.read_text(encoding="utf-8"))
+            if value["format"] != FORMAT:
+                raise ValueError
+            array = cls(
+                path,
+                tuple(int(size) for size in value["shape"]),
+                np.dtype(value["dtype"]),
+                tuple(int(number) for number in value["checksums"]),
+            )
+        except FileNotFoundError:
+            message = f"{path} is missing or was not finished"
+            raise DamagedError(message) from None
+        except (ValueError, KeyError, TypeError):
+            message = f"{note} was not written by fdgcl, or is damaged"
+            raise DamagedError(message) from None
+        found = path.stat().st_size if path.is_file() else 0
+        expected = _HEADER_BYTES + array.nbytes
+        if found != expected:
+            message = f"{path} is damaged: it has {found:,} bytes, not {expected:,}"
+            raise DamagedError(message)
+        return array
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row."""
+        return self.dtype.itemsize * int(np.prod(self.shape[1:], dtype=np.int64))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all rows."""
+        return self.shape[0] * self.row_bytes
+
+    def map(self) -> NDArray[Any]:
+        """All of it as an array in the file, read-only."""
+        if self.nbytes == 0:
+            return np.empty(self.shape, self.dtype)
+        return np.memmap(self.path, self.dtype, "r", _HEADER_BYTES, self.shape)
+
+    def read(
+        self, start: int, stop: int, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """The rows from start to stop, in memory of their own or in that given.
+
+        Not by mapping: what is mapped counts as memory in use, and stays.
+
+        Args:
+            start: The first row.
+            stop: The row after the last.
+            out: Contiguous, of this type, with at least as many numbers.
+        """
+        shape = (stop - start, *self.shape[1:])
+        if out is None:
+            found = np.empty(shape, self.dtype)
+        else:
+            count = int(np.prod(shape, dtype=np.int64))
+            found = out.reshape(-1)[:count].reshape(shape)
+        into = _bytes(found)
+        place, done = _HEADER_BYTES + start * self.row_bytes, 0
+        while done < len(into):
+            got = os.preadv(self._file, [into[done:]], place + done)
+            if got == 0:
+                message = f"{self.path} is damaged: it ends early"
+                raise DamagedError(message)
+            done += got
+        return found
+
+    @cached_property
+    def _file(self) -> int:
+        handle = os.open(self.path, os.O_RDONLY)
+        # Closed with the array, not before: many threads read by it.
+        self.__dict__["_closer"] = _Closer(handle)
+        return handle
+
+    def blocks(self, rows: int) -> Iterator[tuple[int, NDArray[Any]]]:
+        """All rows in order, so many at a time, checked on the way.
+
+        Yields:
+            The number of the first row, and the rows; the next ones take their place.
+
+        Raises:
+            DamagedError: A part does not match its checksum.
+        """
+        check = _Check(self)
+        space = np.empty((min(rows, self.shape[0]), *self.shape[1:]), self.dtype)
+        for start in range(0, self.shape[0], rows):
+            found = self.read(start, min(start + rows, self.shape[0]), space)
+            check.add(found)
+            yield start, found
+
+    def verify(self) -> None:
+        """Read all of it.
+
+        Raises:
+            DamagedError: A part does not match its checksum.
+        """
+        for _ in self.blocks(max(1, CHUNK_BYTES // max(self.row_bytes, 1))):
+            pass
+
+
+class _Closer:
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def __del__(self) -> None:
+        os.close(self._handle)
+
+
+class _Checksums:
+    """CRC-32 of every chunk of a stream of bytes."""
+
+    def __init__(self, done: Sequence[int] = (), current: int = 0, size: int = 0):
+        self.done, self.current, self.size = list(done), current, size
+
+    def add(self, data: NDArray[Any]) -> Iterator[int]:
+        """Take in more bytes; yield the number of each chunk that they complete."""
+        left = _bytes(data)
+        while len(left):
+            part = left[: CHUNK_BYTES - self.size]
+            self.current = zlib.crc32(part, self.current)
+            self.size += len(part)
+            left = left[len(part) :]
+            if self.size == CHUNK_BYTES:
+                yield self._close()
+
+    def finish(self) -> Iterator[int]:
+        """End the stream; yield the number of the last chunk if one is open."""
+        if self.size:
+            yield self._close()
+
+    def _close(self) -> int:
+        self.done.append(self.current)
+        self.current = self.size = 0
+        return len(self.done) - 1
+
+
+class _Check:
+    """Compares a stream of an array's rows with its checksums."""
+
+    def __init__(self, array: StoredArray) -> None:
+        self._array, self._found, self._seen = array, _Checksums(), 0
+
+    def add(self, rows: NDArray[Any]) -> None:
+        for number in self._found.add(rows):
+            self._compare(number)
+        self._seen += rows.nbytes
+        if self._seen == self._array.nbytes:
+            for number in self._found.finish():
+                self._compare(number)
+
+    def _compare(self, number: int) -> None:
+        array = self._array
+        expected = array.checksums
+        if number < len(expected) and self._found.done[number] == expected[number]:
+            return
+        first = number * CHUNK_BYTES // array.row_bytes
+        last = min((number + 1) * CHUNK_BYTES - 1, array.nbytes - 1) // array.row_bytes
+        message = (
+            f"{array.path} is damaged: block {number} (rows {first:,} to {last:,}) "
+            "does not match its checksum"
+        )
+        raise DamagedError(message)
+
+
+class ArrayWriter:
+    """Writes an array row after row; it is there only once all of it is.
+
+    Used as a context: what is written when the block ends is the array. With
+    `resumable`, what was there at the last `keep` before an accident is found again.
+
+    Args:
+        path: The `.npy` file to be.
+        dtype: Of its numbers.
+        columns: Of a matrix; none for a vector.
+        resumable: Go on after the rows that an earlier writer had kept.
+
+    Attributes:
+        rows: Rows written so far.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        dtype: DTypeLike,
+        columns: int | None = None,
+        *,
+        resumable: bool = False,
+    ) -> None:
+        self.path, self.dtype = path, np.dtype(dtype)
+        self._row = () if columns is None else (columns,)
+        # A name of its own for each process: two may do the same work, neither harms.
+        own = "" if resumable else f".{os.getpid()}"
+        self._partial = path.with_name(f".{path.stem}{own}.partial")
+        self._kept = path.with_name(f".{path.stem}.kept.json")
+        self._resumable = resumable
+        self._sums, self.rows = _Checksums(), 0
+        self._stream: io.FileIO | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            known = self._resumable and self._kept.is_file() and self._partial.is_file()
+            self._stream = self._partial.open("r+b" if known else "w+b", buffering=0)
+            if known:
+                self._go_on()
+            self._stream.truncate(_HEADER_BYTES + self.rows * self._row_bytes)
+            self._stream.seek(0, os.SEEK_END)
+        except OSError as error:
+            raise explain(error, self.path) from error
+        return self
+
+    @property
+    def _row_bytes(self) -> int:
+        return self.dtype.itemsize * int(np.prod(self._row, dtype=np.int64))
+
+    def append(self, rows: NDArray[Any]) -> None:
+        """Write more rows.
+
+        Raises:
+            InputError: The disk is full, or cannot be written.
+        """
+        assert self._stream is not None
+        assert rows.shape[1:] == self._row, (rows.shape, self._row)
+        data = np.ascontiguousarray(rows, self.dtype)
+        left = _bytes(data)
+        try:
+            while len(left):
+                written = self._stream.write(left[:CHUNK_BYTES])
+                if not written:
+                    raise OSError(errno.ENOSPC, "nothing was written", str(self.path))
+                left = left[written:]
+        except OSError as error:
+            raise explain(error, self.path) from error
+        for _ in self._sums.add(data):
+            pass
+        self.rows += len(rows)
+
+    def keep(self, **notes: Any) -> None:
+        """Let a later writer go on from here; `notes` are given to it then."""
+        assert self._stream is not None
+        assert self._resumable
+        try:
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            raise explain(error, self.path) from error
+        sums = {"done": self._sums.done, "current": self._sums.current}
+        state = {"rows": self.rows, "size": self._sums.size, **sums, "notes": notes}
+        write_json(self._kept, state)
+
+    @cached_property
+    def notes(self) -> dict[str, Any]:
+        """What the earlier writer left with `keep`; nothing if there was none."""
+        if not (self._resumable and self._kept.is_file() and self._partial.is_file()):
+            return {}
+        found = json.loads(self._kept.read_text(encoding="utf-8"))
+        return dict(found["notes"])
+
+    def _go_on(self) -> None:
+        assert self._stream is not None
+        state = json.loads(self._kept.read_text(encoding="utf-8"))
+        length = os.fstat(self._stream.fileno()).st_size
+        if length < _HEADER_BYTES + state["rows"] * self._row_bytes:
+            message = f"{self._partial} is damaged: it ends early; remove it"
+            raise DamagedError(message)
+        self.rows = state["rows"]
+        self._sums = _Checksums(state["done"], state["current"], state["size"])
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._stream is not None
+        try:
+            if kind is None:
+                self._finish()
+        except OSError as failure:
+            raise explain(failure, self.path) from failure
+        finally:
+            self._stream.close()
+            if not self._resumable:
+                self._partial.unlink(missing_ok=True)
+
+    def _finish(self) -> None:
+        assert self._stream is not None
+        for _ in self._sums.finish():
+            pass
+        shape = (self.rows, *self._row)
+        self._stream.seek(0)
+        self._stream.write(_header(shape, self.dtype))
+        os.fsync(self._stream.fileno())
+        # An older array of this name is none from here on, until this one is whole.
+        note_path(self.path).unlink(missing_ok=True)
+        self._partial.replace(self.path)
+        value = {
+            "format": FORMAT,
+            "shape": shape,
+            "dtype": self.dtype.str,
+            "checksums": self._sums.done,
+        }
+        write_json(note_path(self.path), value)
+        self._kept.unlink(missing_ok=True)
+
+
+def _bytes(values: NDArray[Any]) -> memoryview:
+    return values.reshape(-1).view(np.uint8).data
+
+
+def note_path(path: Path) -> Path:
+    """The file beside an array that says it is whole."""
+    return path.with_suffix(".json")
+
+
+def is_finished(path: Path) -> bool:
+    """Whether an array was written to its end."""
+    return note_path(path).is_file() and path.is_file()
+
+
+def write_array(path: Path, values: NDArray[Any]) -> StoredArray:
+    """Write all of an array at once."""
+    columns = None if values.ndim == 1 else values.shape[1]
+    with ArrayWriter(path, values.dtype, columns) as writer:
+        writer.append(values)
+    return StoredArray.open(path)
+
+
+def _header(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bytes:
+    """A NumPy header, padded to the room there is."""
+    text = repr({"descr": dtype.str, "fortran_order": False, "shape": shape})
+    start = b"\x93NUMPY\x01\x00" + (_HEADER_BYTES - 10).to_bytes(2, "little")
+    return start + text.encode().ljust(_HEADER_BYTES - 11) + b"\n"

@@ -1,0 +1,63 @@
+"""Amounts of memory, as people write them, and what this process holds of it."""
+
+from __future__ import annotations
+
+import re
+import resource
+import sys
+from pathlib import Path
+
+from fdgcl._checks import InputError
+
+_UNITS = {
+    "": 1,
+    "k": 1e3,
+    "m": 1e6,
+    "g": 1e9,
+    "t": 1e12,
+    "ki": 2**10,
+    "mi": 2**20,
+    "gi": 2**30,
+    "ti": 2**40,
+}
+_SIZE = re.compile(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kmgt]?i?)b?\s*", re.IGNORECASE)
+
+
+def parse_size(text: str | float, name: str = "memory") -> int:
+    """Turn `6GB`, `512 MiB` or a number of bytes into bytes."""
+    match = _SIZE.fullmatch(str(text))
+    unit = None if match is None else _UNITS.get(match[2].lower())
+    if match is None or unit is None or float(match[1]) <= 0:
+        message = f"{name} must be a size such as 6GB or 512MiB, got {text!r}"
+        raise InputError(message)
+    return int(float(match[1]) * unit)
+
+
+def describe_size(size: float) -> str:
+    """Bytes as a short text in powers of ten: `5.6 GB`."""
+    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size:.0f} bytes"
+
+
+def resident_bytes() -> int:
+    """What this process holds in memory; where only the peak is known, that."""
+    statm = Path("/proc/self/statm")
+    if statm.is_file():
+        return int(statm.read_text().split()[1]) * resource.getpagesize()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # macOS counts in bytes, everything else in KiB.
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def available_bytes() -> int:
+    """What this machine has to spare; half of all memory where that is not known."""
+    meminfo = Path("/proc/meminfo")
+    if meminfo.is_file():
+        for line in meminfo.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    import os
+
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
