@@ -12,26 +12,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from fdgcl.diffusion.basis import (
-    Basis,
-    chebyshev_basis,
-    orthogonal_basis,
-    power_basis,
-)
+from fdgcl.diffusion.basis import Basis
 from fdgcl.diffusion.dynamics import Dynamics
+from fdgcl.diffusion.expansion import Expansion
 from fdgcl.diffusion.schedule import Schedule
-from fdgcl.diffusion.spectral import (
-    chebyshev_coefficients,
-    disc_coefficients,
-    orthogonal_coefficients,
-)
 from fdgcl.graphs.operators import Operator
 from fdgcl.graphs.ordering import reordering_pays
 from fdgcl.graphs.sparse import SparseMatrix, new_tensor, products_are_exact
-
-# Cancellation among terms costs as many digits of float32 as the sum of their sizes
-# exceeds what is left of them; from here on the sums run in float64.
-FLOAT32_GROWTH = 10.0
 
 # Bytes of one term of the basis: a processor's caches hold a few of these, but with
 # fewer columns than the least a product is all indices. Other devices take all the
@@ -69,19 +56,8 @@ class PolynomialFilter:
         orders: Sequence[float],
     ) -> PolynomialFilter:
         """Find the polynomial of a fixed linear dynamics on a graph."""
-        if not operator.has_real_spectrum:
-            rows = disc_coefficients(dynamics, schedule, orders)
-            return cls(operator, rows, power_basis(rows.shape[1] - 1))
-        degree = schedule.products(dynamics.products)
-        if degree is not None:
-            density = operator.tridiagonal
-            fitting = orthogonal_basis(density, degree)
-            if fitting is not None:
-                rows = orthogonal_coefficients(dynamics, schedule, orders, density)
-                return cls(operator, rows, fitting)
-        top = max(operator.lambda_max, 1e-6)
-        rows = chebyshev_coefficients(dynamics, schedule, orders, top)
-        return cls(operator, rows, chebyshev_basis(top, rows.shape[1] - 1))
+        found = Expansion.of(dynamics, operator, schedule, orders)
+        return cls(operator, found.coefficients, found.basis)
 
     @property
     def products(self) -> int:
@@ -91,8 +67,7 @@ class PolynomialFilter:
     @cached_property
     def needs_float64(self) -> bool:
         """Whether terms may cancel so much that float32 sums would show it."""
-        sizes = np.abs(self.coefficients).sum(axis=1)
-        return not self.basis.is_fitted and float(sizes.max()) > FLOAT32_GROWTH
+        return Expansion(self.coefficients, self.basis).needs_float64
 
     @property
     def transposed(self) -> PolynomialFilter:

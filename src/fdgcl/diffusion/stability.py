@@ -16,10 +16,10 @@ import torch
 from torch import Tensor
 
 from fdgcl.diffusion.dynamics import Dynamics
+from fdgcl.diffusion.expansion import Spectrum
 from fdgcl.diffusion.schedule import Schedule
 from fdgcl.diffusion.solvers import SteppingScheme
 from fdgcl.diffusion.spectral import frequency_response
-from fdgcl.graphs.operators import Operator
 
 GRID = 257
 
@@ -92,7 +92,7 @@ class StabilityReport:
 
 
 def stability_report(
-    dynamics: Dynamics, operator: Operator, schedule: Schedule, orders: Sequence[float]
+    dynamics: Dynamics, operator: Spectrum, schedule: Schedule, orders: Sequence[float]
 ) -> StabilityReport:
     """Compare the schedule with the scheme's stable region on the graph's spectrum.
 
@@ -133,7 +133,7 @@ def _of_order(
     )
 
 
-def _frequencies(operator: Operator, schedule: Schedule) -> Tensor:
+def _frequencies(operator: Spectrum, schedule: Schedule) -> Tensor:
     """From 0 to lambda_max: along the interval, or around the disc (half of it)."""
     # The exact solution mixes walks with non-negative weights: on the whole disc
     # nothing exceeds its value at 0, and the interval tells all.

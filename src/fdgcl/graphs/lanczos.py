@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-
-from fdgcl.graphs.sparse import SparseMatrix
+from torch import Tensor
 
 STEPS = 100
 FAILURE = 1e-3
@@ -18,6 +18,19 @@ MANY_NODES = 2**16
 # Of the eigenvalues here; a residual below it says that nothing is left to find.
 ROUNDING = {torch.float32: 1e-5, torch.float64: 1e-12}
 _TINY = 1e-30  # keeps steps past the last finite; they do not count
+
+
+class Matrix(Protocol):
+    """A square matrix that vectors can be multiplied by."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    def add_product(
+        self, x: Tensor, out: Tensor, *, alpha: float, beta: float
+    ) -> Tensor:
+        """Set `out = alpha * matrix @ x + beta * out`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +74,7 @@ class Tridiagonal:
 
 
 def lanczos(
-    matrix: SparseMatrix,
+    matrix: Matrix,
     steps: int = STEPS,
     dtype: torch.dtype | None = None,
     device: torch.device | None = None,

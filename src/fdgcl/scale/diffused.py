@@ -58,6 +58,7 @@ class Recipe:
         basis: How its terms are made.
         wide: Whether sums run in float64.
         lambda_max: Bound on the spectrum of L.
+        beta: Weight of the first view, where a model leaves that to the graph.
     """
 
     settings: dict[str, Any]
@@ -66,6 +67,7 @@ class Recipe:
     basis: Basis
     wide: bool
     lambda_max: float
+    beta: float
 
     @property
     def num_slices(self) -> int:
@@ -90,6 +92,7 @@ class Recipe:
             "is_fitted": basis.is_fitted,
             "wide": self.wide,
             "lambda_max": self.lambda_max,
+            "beta": self.beta,
         }
 
     @classmethod
@@ -105,6 +108,7 @@ class Recipe:
             Basis(product, current, previous, bool(value["is_fitted"])),
             bool(value["wide"]),
             float(value["lambda_max"]),
+            float(value["beta"]),
         )
 
 

@@ -1,0 +1,291 @@
+"""What a graph on disk will take: seconds by rates measured, bytes by counting.
+
+A stage's seconds are amounts of work times rates. The amounts follow from the sizes;
+the rates are fitted to measured runs of the commands (`fit_rates`), on a machine of
+two cores. The bytes are what the files hold, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+
+import numpy as np
+from scipy.optimize import nnls
+
+from fdgcl._checks import InputError, check_count
+
+#: The commands that are measured, by which a fit knows what was done.
+STAGES = ("import", "diffuse", "train")
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Seconds for a unit of each kind of work.
+
+    Attributes:
+        command: A command that does nothing: Python and its libraries.
+        edge: An edge read, mapped, sorted and merged.
+        feature: A number of the features imported.
+        spectrum: A stored entry, for all of the run that bounds the spectrum.
+        entry: A stored entry, in each product of each slice.
+        entry_column: A stored entry and a column, in each product.
+        term: A node and a column, in each product, for the recurrence and each order.
+        diffused: A number of the diffused features written.
+        multiply_add: Of the dense products of training and embedding.
+        row: A row's number, features and views alike, read and passed over an epoch.
+        embedded: A number of the embedding written.
+    """
+
+    command: float = 3.0
+    edge: float = 4e-7
+    feature: float = 4e-9
+    spectrum: float = 2e-7
+    entry: float = 7e-9
+    entry_column: float = 3e-10
+    term: float = 5e-10
+    diffused: float = 2e-9
+    multiply_add: float = 1e-11
+    row: float = 4e-9
+    embedded: float = 5e-9
+
+
+RATES = Rates()
+#: Threads that the rates were measured with.
+MEASURED_THREADS = 2
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The sizes that work depends on.
+
+    Attributes:
+        nodes: Number of nodes.
+        edges: Edges read, as they stand in the file.
+        entries: Neighbours stored, of all nodes together.
+        features: Number of features.
+        dim: Columns of each view.
+        epochs: Of training.
+        columns: Features in each slice of the diffusion.
+        products: Products with the graph, for each slice.
+        orders: Number of fractional orders.
+    """
+
+    nodes: int
+    edges: int
+    entries: int
+    features: int
+    dim: int
+    epochs: int
+    columns: int
+    products: int
+    orders: int = 2
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            check_count(name, value, minimum=0 if name in _MAY_BE_ZERO else 1)
+
+    @property
+    def slices(self) -> int:
+        """Slices of the diffusion."""
+        return -(-self.features // self.columns)
+
+
+_MAY_BE_ZERO = ("edges", "entries", "epochs", "products")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What the commands took, by stage of `STAGES`, on a problem."""
+
+    problem: Problem
+    seconds: Mapping[str, float]
+
+
+def import_seconds(
+    edges: int, nodes: int, features: int, *, rates: Rates = RATES
+) -> float:
+    """Seconds of `fdgcl data import`."""
+    return _total(_import_work(edges, nodes, features), rates)
+
+
+def diffuse_seconds(
+    nodes: int,
+    entries: int,
+    features: int,
+    columns_per_slice: int,
+    products: int,
+    orders: int = 2,
+    threads: int | None = None,
+    *,
+    rates: Rates = RATES,
+) -> float:
+    """Seconds of `fdgcl diffuse`, the graph's files being in the page cache.
+
+    Args:
+        nodes: Number of nodes.
+        entries: Neighbours stored.
+        features: Number of features.
+        columns_per_slice: Features that are diffused together.
+        products: Products with the graph, for each slice.
+        orders: Number of fractional orders.
+        threads: Threads in all; None for as many as the rates were measured with.
+            Others are taken to help in proportion, which memory may not allow.
+        rates: Those fitted, unless told.
+    """
+    count = MEASURED_THREADS if threads is None else check_count("threads", threads)
+    work = _diffuse_work(nodes, entries, features, columns_per_slice, products, orders)
+    computed = _total(work, rates) - rates.command
+    return rates.command + computed * MEASURED_THREADS / count
+
+
+def train_seconds(
+    nodes: int, features: int, dim: int, epochs: int, *, rates: Rates = RATES
+) -> float:
+    """Seconds of `fdgcl train` but for the embedding: statistics and epochs."""
+    return _total(_train_work(nodes, features, dim, epochs), rates)
+
+
+def embed_seconds(
+    nodes: int, features: int, dim: int, *, rates: Rates = RATES
+) -> float:
+    """Seconds to embed all nodes and write the embedding, by `fdgcl train`."""
+    return _total(_embed_work(nodes, features, dim), rates)
+
+
+def stage_seconds(problem: Problem, stage: str, *, rates: Rates = RATES) -> float:
+    """Seconds of a whole command, by its stage of `STAGES`."""
+    return _total(_stage_work(problem, stage), rates)
+
+
+def store_bytes(
+    nodes: int, entries: int, features: int, *, weighted: bool = False
+) -> int:
+    """Bytes of a store but for its ids: starts, neighbours, weights and features."""
+    neighbour = 4 if nodes < 2**31 else 8
+    graph = 8 * (nodes + 1) + entries * (neighbour + (4 if weighted else 0))
+    return graph + 4 * nodes * features
+
+
+def import_temporary_bytes(
+    edges: int, *, symmetric: bool = True, weighted: bool = False
+) -> int:
+    """Bytes of the sorted runs of an import: a key, and a weight, for each way."""
+    ways = 2 if symmetric else 1
+    return ways * edges * (8 + (4 if weighted else 0))
+
+
+def diffused_bytes(nodes: int, features: int, orders: int = 2) -> int:
+    """Bytes of the diffused features."""
+    return 4 * orders * nodes * features
+
+
+def embedding_bytes(nodes: int, dim: int, id_bytes: int = 8) -> int:
+    """Bytes of the embedding: float32, and an id a row, not compressed."""
+    return nodes * (4 * dim + id_bytes)
+
+
+def fit_rates(measurements: Iterable[Measurement]) -> Rates:
+    """Find the rates that explain measured runs best.
+
+    By least squares of the relative errors, so that a run of seconds counts as much
+    as one of an hour; no rate comes out negative. Rates that the runs say nothing
+    about (all their amounts of work are zero) stay what they are.
+
+    Raises:
+        InputError: Nothing was measured.
+    """
+    rows = [
+        (_stage_work(measured.problem, stage), seconds)
+        for measured in measurements
+        for stage, seconds in measured.seconds.items()
+    ]
+    if not rows:
+        message = "no measured runs to fit rates to: at least one is needed"
+        raise InputError(message)
+    names = [field.name for field in fields(Rates)]
+    work = np.array([[amounts.get(name, 0.0) for name in names] for amounts, _ in rows])
+    seconds = np.array([taken for _, taken in rows])
+    if not (np.isfinite(seconds).all() and (seconds > 0).all()):
+        message = "measured seconds must be positive numbers"
+        raise InputError(message)
+    relative = work / seconds[:, None]
+    # Columns of one size, or the solver's tolerance would drop the small ones.
+    size = np.linalg.norm(relative, axis=0)
+    known = size > 0
+    found, _ = nnls(relative[:, known] / size[known], np.ones(len(seconds)))
+    chosen = [name for name, is_known in zip(names, known, strict=True) if is_known]
+    values = (found / size[known]).tolist()
+    return replace(RATES, **dict(zip(chosen, values, strict=True)))
+
+
+def residuals(
+    measurements: Sequence[Measurement], rates: Rates = RATES
+) -> list[dict[str, float]]:
+    """By stage, how far predicted seconds are from measured ones: 0.1 is 10 % above."""
+    return [
+        {
+            stage: stage_seconds(measured.problem, stage, rates=rates) / seconds - 1
+            for stage, seconds in measured.seconds.items()
+        }
+        for measured in measurements
+    ]
+
+
+def _stage_work(problem: Problem, stage: str) -> dict[str, float]:
+    p = problem
+    if stage == "import":
+        return _import_work(p.edges, p.nodes, p.features)
+    if stage == "diffuse":
+        return _diffuse_work(
+            p.nodes, p.entries, p.features, p.columns, p.products, p.orders
+        )
+    if stage == "train":
+        work = _train_work(p.nodes, p.features, p.dim, p.epochs)
+        for name, amount in _embed_work(p.nodes, p.features, p.dim).items():
+            work[name] = work.get(name, 0.0) + amount
+        return work
+    message = f"unknown stage {stage!r} (known: {', '.join(STAGES)})"
+    raise InputError(message)
+
+
+def _import_work(edges: int, nodes: int, features: int) -> dict[str, float]:
+    return {"command": 1.0, "edge": edges, "feature": float(nodes) * features}
+
+
+def _diffuse_work(
+    nodes: int, entries: int, features: int, columns: int, products: int, orders: int
+) -> dict[str, float]:
+    slices = -(-features // columns)
+    numbers = float(nodes) * features
+    return {
+        "command": 1.0,
+        "spectrum": entries,
+        "entry": float(entries) * products * slices,
+        "entry_column": float(entries) * products * features,
+        "term": numbers * products * (1 + orders),
+        "diffused": numbers * orders,
+    }
+
+
+def _train_work(nodes: int, features: int, dim: int, epochs: int) -> dict[str, float]:
+    # An epoch: two views forward and backward, and their Gram matrices. Before it the
+    # covariances of the diffused features.
+    epoch = 4 * features * dim + 2 * dim**2
+    once = 2 * features**2
+    return {
+        "command": 1.0,
+        "multiply_add": float(nodes) * (epochs * epoch + once),
+        "row": float(nodes) * (2 * features * (epochs + 1) + 2 * dim * epochs),
+    }
+
+
+def _embed_work(nodes: int, features: int, dim: int) -> dict[str, float]:
+    return {
+        "multiply_add": 2.0 * nodes * features * dim,
+        "embedded": float(nodes) * dim,
+    }
+
+
+def _total(work: Mapping[str, float], rates: Rates) -> float:
+    return float(sum(getattr(rates, name) * amount for name, amount in work.items()))

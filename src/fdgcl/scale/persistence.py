@@ -1,0 +1,116 @@
+"""Do a node's features tell of its neighbours' features, where both are on disk?
+
+As `graphs.persistence`, with fewer mixtures and shuffles: on a graph that is worth a
+store, the sums run over millions of nodes.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from fdgcl.graphs.persistence import POWER, Persistence
+from fdgcl.scale.operator import StoredOperator, row_ranges
+from fdgcl.scale.store import Store
+
+MIXTURES = 8
+SHUFFLES = 2
+ROWS = 2**16
+
+
+def stored_persistence(store: Store, threads: int, seed: int = 0) -> Persistence | None:
+    """Measure how features persist along the edges of a store.
+
+    Args:
+        store: The graph and its features.
+        threads: To use.
+        seed: Of the mixtures and the shuffles.
+
+    Returns:
+        The measure; None for a directed store, whose edges are known one way only.
+    """
+    operator = StoredOperator(store, 0.0, "symmetric", threads)
+    if not operator.has_real_spectrum:
+        return None
+    generator = np.random.default_rng(seed)
+    root = operator.scale.sqrt()
+    returning = _returning(operator)
+    mixtures = _mixtures(store, generator)
+    one_hop, two_hop = _correlations(operator, mixtures, root, returning)
+    shuffled = []
+    for _ in range(SHUFFLES):
+        order = torch.from_numpy(generator.permutation(store.manifest.nodes))
+        moved = mixtures[order]
+        del order
+        shuffled.append(_correlations(operator, moved, root, returning)[1])
+        del moved
+    return Persistence(one_hop, two_hop, float(np.sqrt(np.mean(np.square(shuffled)))))
+
+
+def read_features(
+    store: Store, start: int, stop: int, dtype: type[np.floating] = np.float32
+) -> NDArray[np.floating]:
+    """All features of some rows."""
+    return np.concatenate(
+        [block.read(start, stop) for block in store.features], axis=1, dtype=dtype
+    )
+
+
+def _returning(operator: StoredOperator) -> Tensor:
+    """`sum_j N_ij^2`: the share of two steps that leads back."""
+    scale = operator.scale
+    found = torch.empty_like(scale)
+
+    def on_block(start: int, stop: int, product: Tensor) -> None:
+        torch.mul(product, scale[start:stop], out=found[start:stop])
+
+    operator.each_block(scale, on_block, squared=True)
+    return found
+
+
+def _mixtures(store: Store, generator: np.random.Generator) -> Tensor:
+    """Random mixtures of the centred features, mostly of those that vary together."""
+    nodes, columns = store.manifest.nodes, store.manifest.features
+    total, second = np.zeros(columns), np.zeros((columns, columns))
+    for start, stop in row_ranges(nodes, ROWS):
+        rows = read_features(store, start, stop)
+        total += rows.sum(axis=0, dtype=np.float64)
+        second += rows.T @ rows
+    mean = total / nodes
+    covariance = second / nodes - np.outer(mean, mean)
+    mixing = generator.standard_normal((columns, MIXTURES))
+    for _ in range(POWER):
+        mixing = covariance @ mixing
+        mixing /= np.linalg.norm(mixing, axis=0).clip(min=np.finfo(float).tiny)
+    weights, offset = mixing.astype(np.float32), mean @ mixing
+    mixtures = np.empty((nodes, MIXTURES), np.float32)
+    for start, stop in row_ranges(nodes, ROWS):
+        rows = read_features(store, start, stop)
+        np.subtract(rows @ weights, offset, out=mixtures[start:stop], casting="unsafe")
+    return torch.from_numpy(mixtures)
+
+
+def _correlations(
+    operator: StoredOperator, x: Tensor, root: Tensor, returning: Tensor
+) -> tuple[float, float]:
+    """`x' N x` and `x' N^2 x` less what returns, both over `x' x`."""
+    scaled = x * root[:, None]
+    sums, lock = torch.zeros(4, dtype=torch.float64), threading.Lock()
+
+    def on_block(start: int, stop: int, product: Tensor) -> None:
+        rows = x[start:stop]
+        moved = product.mul_(root[start:stop, None])
+        squares = rows.square().sum(1)
+        parts = [squares, (rows * moved).sum(1), moved.square().sum(1)]
+        parts.append(squares * returning[start:stop])
+        found = torch.stack([part.sum(dtype=torch.float64) for part in parts])
+        with lock:
+            sums.add_(found)
+
+    operator.each_block(scaled, on_block)
+    energy, one, two, back = sums.tolist()
+    return (one / energy, (two - back) / energy) if energy else (0.0, 0.0)
