@@ -115,10 +115,10 @@ def test_bits_do_not_depend_on_blocks_or_threads(
 ) -> None:
     settings = settings_of()
     found = []
-    for number, (work, threads) in enumerate([(2**19, 1), (300, 1), (300, 3)]):
+    for number, (work, threads) in enumerate([(2**20, 1), (300, 1), (300, 3)]):
         monkeypatch.setattr(operator, "BLOCK_WORK", work)
         store = make_store(tmp_path / str(number), nodes=3000, edges=20000)
-        if work < 2**19:
+        if work < 2**20:
             assert len(RowBlocks.of(store).bounds) > 50
         found.append(diffused(store, settings, threads=threads))
     for other in found[1:]:

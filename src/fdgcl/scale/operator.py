@@ -24,7 +24,7 @@ from fdgcl.scale.store import Store
 
 # Work of a block, in stored neighbours; a row counts as some of them. Smaller blocks
 # are lost in overhead, larger ones fall out of a core's cache.
-BLOCK_WORK = 2**19
+BLOCK_WORK = 2**20
 ROW_WORK = 16
 # Of Lanczos' recurrence: what it adds to the terms of a polynomial is a bound on the
 # spectrum, sharp to a few percent.

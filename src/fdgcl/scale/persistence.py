@@ -40,14 +40,15 @@ def stored_persistence(store: Store, threads: int, seed: int = 0) -> Persistence
     root = operator.scale.sqrt()
     returning = _returning(operator)
     mixtures = _mixtures(store, generator)
-    one_hop, two_hop = _correlations(operator, mixtures, root, returning)
+    scaled = mixtures * root[:, None]
+    one_hop, two_hop = _correlations(operator, scaled, root, returning)
     shuffled = []
     for _ in range(SHUFFLES):
         order = torch.from_numpy(generator.permutation(store.manifest.nodes))
-        moved = mixtures[order]
+        torch.index_select(mixtures, 0, order, out=scaled)
         del order
-        shuffled.append(_correlations(operator, moved, root, returning)[1])
-        del moved
+        scaled.mul_(root[:, None])
+        shuffled.append(_correlations(operator, scaled, root, returning)[1])
     return Persistence(one_hop, two_hop, float(np.sqrt(np.mean(np.square(shuffled)))))
 
 
@@ -95,14 +96,13 @@ def _mixtures(store: Store, generator: np.random.Generator) -> Tensor:
 
 
 def _correlations(
-    operator: StoredOperator, x: Tensor, root: Tensor, returning: Tensor
+    operator: StoredOperator, scaled: Tensor, root: Tensor, returning: Tensor
 ) -> tuple[float, float]:
-    """`x' N x` and `x' N^2 x` less what returns, both over `x' x`."""
-    scaled = x * root[:, None]
+    """`x' N x` and `x' N^2 x` less what returns, both over `x' x`, of `x = s / r`."""
     sums, lock = torch.zeros(4, dtype=torch.float64), threading.Lock()
 
     def on_block(start: int, stop: int, product: Tensor) -> None:
-        rows = x[start:stop]
+        rows = scaled[start:stop] / root[start:stop, None]
         moved = product.mul_(root[start:stop, None])
         squares = rows.square().sum(1)
         parts = [squares, (rows * moved).sum(1), moved.square().sum(1)]

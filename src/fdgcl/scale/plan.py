@@ -18,6 +18,11 @@ from fdgcl.settings import Settings
 MARGIN = 0.04
 # Of a worker process before it does anything: Python, NumPy, torch.
 WORKER_BYTES = 350e6
+# What libraries load when first used, and allocators keep of what was freed.
+LATER_BYTES = 150e6
+# A node's share while the graph is looked at as a whole: two arrays of eight mixtures,
+# an order to shuffle them in, degrees and vectors of Lanczos' recurrence.
+LOOK_BYTES = 110
 # More columns than these gain nothing: a neighbour's row is several cache lines long.
 MOST_COLUMNS = 64
 # Rows that are read or written at a time.
@@ -113,7 +118,7 @@ def plan_diffusion(
     itemsize = 8 if wide or settings.dtype == "float64" else 4
     blocks = RowBlocks.of(store)
     base = resident_bytes()
-    each = WORKER_BYTES if separate else 0.0
+    each = LATER_BYTES + (WORKER_BYTES if separate else 0.0)
     # Factors of rows; a thread's block of indices and ones; what is read and written.
     each += manifest.nodes * 2 * itemsize
     each += threads * blocks.largest * (store.neighbours.dtype.itemsize + itemsize)
@@ -121,9 +126,9 @@ def plan_diffusion(
     column += itemsize * (threads * blocks.most_rows + 3 * IO_ROWS)
     usable = memory * (1 - MARGIN) - base
     fitting = int((usable / workers - each) // column)
-    # Looking at the graph beforehand takes no more than a slice of some columns does.
-    least = base + workers * (each + column)
-    if fitting < 1:
+    look = LATER_BYTES + LOOK_BYTES * manifest.nodes
+    least = base + max(workers * (each + column), look)
+    if fitting < 1 or usable < look:
         message = (
             f"memory must be at least {describe_size(least / (1 - MARGIN) + 5e6)} for "
             f"{manifest.nodes:,} nodes and {workers} worker{'s'[: workers > 1]}, got "
@@ -145,7 +150,7 @@ def plan_diffusion(
         threads=threads,
         separate=separate,
         memory=memory,
-        peak_bytes=int(base + workers * (each + widest * column)),
+        peak_bytes=int(base + max(workers * (each + widest * column), look)),
         disk_bytes=stored * orders * manifest.nodes * manifest.features,
         seconds=diffuse_seconds(
             manifest.nodes,
