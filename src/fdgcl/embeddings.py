@@ -1,8 +1,11 @@
-"""Embeddings on disk: one Parquet table of ids and vectors."""
+"""Embeddings on disk: a Parquet table of ids and vectors, or a folder of its parts."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,35 @@ import numpy.typing as npt
 
 from fdgcl._checks import InputError
 from fdgcl._files import atomic_path
+
+# Of the rows that a part's reader takes in at a time.
+_GROUP_BYTES = 2**24
+
+_PART = re.compile(r"part-(\d{5,})\.parquet")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which part of which embedding a file holds, as the file itself says.
+
+    Attributes:
+        number: From 0.
+        parts: How many there are.
+        model: A hash of what made it.
+    """
+
+    number: int
+    parts: int
+    model: str
+
+    def path(self, folder: Path) -> Path:
+        """Where it lies."""
+        return folder / f"part-{self.number:05}.parquet"
+
+    def is_there(self, folder: Path) -> bool:
+        """Whether it was written, by this model; a file in its place is whole."""
+        path = self.path(folder)
+        return path.is_file() and _read_part(path) == self
 
 
 def write_embeddings(path: str | os.PathLike[str], ids: Any, embedding: Any) -> None:
@@ -27,8 +59,64 @@ def write_embeddings(path: str | os.PathLike[str], ids: Any, embedding: Any) -> 
     Raises:
         InputError: The shapes do not fit, or the file cannot be written.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
+
+    table = _table(ids, embedding)
+    with atomic_path(path) as temporary:
+        # Random digits do not compress; a dictionary of them only costs time.
+        pq.write_table(table, temporary, use_dictionary=False, compression="zstd")
+
+
+def write_part(folder: Path, part: Part, blocks: Iterable[tuple[Any, Any]]) -> None:
+    """Write one part of an embedding, block by block; it appears whole or not at all.
+
+    Args:
+        folder: Where to.
+        part: Which it is.
+        blocks: Ids and vectors, as `write_embeddings` takes them, some at a time.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    import pyarrow.parquet as pq
+
+    note = {"part": part.number, "parts": part.parts, "model": part.model}
+    metadata = {f"fdgcl.{name}": str(value) for name, value in note.items()}
+    with atomic_path(part.path(folder)) as temporary:
+        writer = None
+        try:
+            for group in _groups(_table(*block) for block in blocks):
+                table = group.replace_schema_metadata(metadata)
+                # Level 1 takes as little of float32 as any other, in the least time.
+                writer = writer or pq.ParquetWriter(
+                    temporary,
+                    table.schema,
+                    use_dictionary=False,
+                    compression="zstd",
+                    compression_level=1,
+                )
+                writer.write_table(table)
+        finally:
+            if writer is not None:
+                writer.close()
+
+
+def _groups(tables: Iterable[Any]) -> Iterator[Any]:
+    """Tables of some megabytes, as a reader wants to take them in at a time."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    for table in tables:
+        waiting.append(table)
+        if sum(one.nbytes for one in waiting) >= _GROUP_BYTES:
+            yield pa.concat_tables(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+def _table(ids: Any, embedding: Any) -> Any:
+    import pyarrow as pa
 
     names = np.asarray(ids)
     matrix = np.ascontiguousarray(embedding, np.float32)
@@ -44,10 +132,7 @@ def write_embeddings(path: str | os.PathLike[str], ids: Any, embedding: Any) -> 
     vectors = pa.FixedSizeListArray.from_arrays(
         pa.array(matrix.reshape(-1)), matrix.shape[1]
     )
-    table = pa.table({"id": pa.array(names, kind), "embedding": vectors})
-    with atomic_path(path) as temporary:
-        # Random digits do not compress; a dictionary of them only costs time.
-        pq.write_table(table, temporary, use_dictionary=False, compression="zstd")
+    return pa.table({"id": pa.array(names, kind), "embedding": vectors})
 
 
 def read_embeddings(
@@ -56,18 +141,74 @@ def read_embeddings(
     """Read ids and embeddings from Parquet.
 
     Args:
-        path: A file with the columns `id` and `embedding`.
+        path: A file with the columns `id` and `embedding`, or a folder of such parts.
 
     Returns:
         (N,) ids, int64 or str, and the (N, dim) float32 embedding.
 
     Raises:
-        InputError: The file is missing, or is not such a table.
+        InputError: The file or a part is missing, or is not such a table.
     """
+    file = Path(path)
+    if file.is_dir():
+        found = [_read(part) for part in _parts(file)]
+        ids, vectors = zip(*found, strict=True)
+        return np.concatenate(ids), np.concatenate(vectors)
+    return _read(file)
+
+
+def part_files(folder: Path) -> dict[int, Path]:
+    """The files in a folder that are named as parts, by their number."""
+    found = {path: _PART.fullmatch(path.name) for path in folder.glob("part-*.parquet")}
+    return {int(match[1]): path for path, match in found.items() if match is not None}
+
+
+def _parts(folder: Path) -> list[Path]:
+    """All parts of one embedding, in order."""
+    files = part_files(folder)
+    if not files:
+        message = f"no embeddings to read: {folder} holds no part-00000.parquet"
+        raise InputError(message)
+    notes = {path: _read_part(path) for _, path in sorted(files.items())}
+    for path, note in notes.items():
+        if note is None or note.path(folder) != path:
+            message = f"{path} does not say which part of which embedding it is"
+            raise InputError(message)
+    kinds = {(note.parts, note.model) for note in notes.values() if note is not None}
+    if len(kinds) > 1:
+        message = (
+            f"{folder} holds parts of {len(kinds)} different embeddings: finish the "
+            "one that was written last, by the command that began it"
+        )
+        raise InputError(message)
+    parts, _ = kinds.pop()
+    missing = [number for number in range(parts) if number not in files]
+    if missing:
+        message = (
+            f"{folder} is not complete: {len(missing):,} of {parts:,} parts are "
+            f"missing, such as part-{missing[0]:05}.parquet"
+        )
+        raise InputError(message)
+    return [*notes]
+
+
+def _read_part(path: Path) -> Part | None:
+    """What a file says of itself; None where it is no part."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    file = Path(path)
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+        number, parts = (int(metadata[key]) for key in (b"fdgcl.part", b"fdgcl.parts"))
+        return Part(number, parts, metadata[b"fdgcl.model"].decode())
+    except (pa.ArrowException, OSError, KeyError, ValueError):
+        return None
+
+
+def _read(file: Path) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     if not file.is_file():
         message = f"no embeddings to read: {file} is not a file"
         raise InputError(message)

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from fdgcl._interrupts import deferred_interrupt
 from fdgcl.losses import build_loss
 from fdgcl.preparation import UNINFORMATIVE_BETA, Preparation
-from fdgcl.runs import Config, RunFolder, TrainingLog
+from fdgcl.runs import CHECKPOINT_SECONDS, Config, RunFolder, TrainingLog
 from fdgcl.settings import Settings
 from fdgcl.training import (
     EpochRecord,
     NonFiniteLossError,
+    Team,
     TrainingWarning,
     new_optimizer,
     train,
@@ -39,13 +40,17 @@ def of_stage(
 
 def notices_of(prepared: Preparation) -> list[str]:
     """What was decided for the user."""
-    notices = list(prepared.notices)
-    if prepared.settings.beta is None and prepared.beta == UNINFORMATIVE_BETA:
-        notices.append(
-            "the features of linked nodes tell nothing of each other: the embedding is "
-            "the local view alone (beta 1)"
-        )
-    return notices
+    return [*prepared.notices, *beta_notices(prepared.settings, prepared.beta)]
+
+
+def beta_notices(settings: Settings, beta: float) -> list[str]:
+    """What the views' weights tell, where the graph decided them."""
+    if settings.beta is not None or beta != UNINFORMATIVE_BETA:
+        return []
+    return [
+        "the features of linked nodes tell nothing of each other: the embedding is the "
+        "local view alone (beta 1)"
+    ]
 
 
 def warn_of_amplification(prepared: Preparation) -> None:
@@ -85,13 +90,22 @@ def new_views(settings: Settings, num_features: int, beta: float) -> ViewPair:
     return views.to(settings.torch_device)
 
 
-def start_log(views: ViewPair, config: Config, files: RunFolder | None) -> TrainingLog:
+def start_log(
+    views: ViewPair,
+    config: Config,
+    files: RunFolder | None,
+    *,
+    team: Team | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+) -> TrainingLog:
     """The log of a run, with Adam as settings and decisions say; it may go on."""
     settings = config.settings
     optimizer = new_optimizer(
         views, config.decisions["lr"], settings.weight_decay, fast=settings.fast
     )
-    return TrainingLog(files, views, optimizer)
+    return TrainingLog(
+        files, views, optimizer, team=team, checkpoint_seconds=checkpoint_seconds
+    )
 
 
 def fit_views(
@@ -100,6 +114,7 @@ def fit_views(
     config: Config,
     log: TrainingLog,
     after_epoch: Callable[[EpochRecord], None],
+    team: Team | None = None,
 ) -> None:
     """Train what the log does not have yet, and keep the weights and statistics.
 
@@ -107,7 +122,7 @@ def fit_views(
         NonFiniteLossError: Training diverged; the last good weights are kept.
     """
     try:
-        _run_epochs(views, source, config, log, after_epoch)
+        _run_epochs(views, source, config, log, after_epoch, team)
     except NonFiniteLossError:
         log.finish(source)
         raise
@@ -120,6 +135,7 @@ def _run_epochs(
     config: Config,
     log: TrainingLog,
     after_epoch: Callable[[EpochRecord], None],
+    team: Team | None,
 ) -> None:
     settings = config.settings
     # Interrupts wait until an epoch is whole.
@@ -141,5 +157,6 @@ def _run_epochs(
             seed=settings.seed,
             fast=settings.fast,
             precision=settings.precision,
+            team=team,
             on_epoch=on_epoch,
         )

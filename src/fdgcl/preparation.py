@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
+from fdgcl.batching import batch_lr, batch_rows, check_batch_size
 from fdgcl.diffusion import Dynamics, Gradient, PolynomialFilter
 from fdgcl.diffusion.plan import Plan, Workload, make_plan
 from fdgcl.diffusion.polynomial import Progress
@@ -30,10 +30,6 @@ from fdgcl.settings import Settings
 from fdgcl.views import Diffused, InLoop, Stepped, ViewSource
 from fdgcl.views.agreement import can_be_fused
 
-# Numbers in one view above which rows are trained in batches, and those in a batch:
-# 64 MiB of float32, and 16 MiB, which a processor's cache still holds.
-FULL_BATCH_NUMBERS = 2**24
-BATCH_NUMBERS = 2**22
 INFORMATIVE_BETA = 0.5
 UNINFORMATIVE_BETA = 1.0
 
@@ -174,27 +170,13 @@ class Preparation:
 
     @property
     def batch_size(self) -> int | None:
-        """Rows of a batch, None for all; where it was left open, the size decides."""
-        nodes, dim = self.graph.num_nodes, self.settings.dim
-        chosen = self.settings.batch_size
-        large = nodes * dim > FULL_BATCH_NUMBERS
-        in_loop = self.settings.strategy == "in-loop"
-        if not self.settings.is_fixed_linear or in_loop:
-            return None
-        if chosen is None and large:
-            chosen = max(BATCH_NUMBERS // dim, 2)
-        return None if chosen is None or chosen >= nodes else chosen
+        """Rows of a batch; None for all."""
+        return batch_rows(self.settings, self.graph.num_nodes)
 
     @property
     def lr(self) -> float:
-        """The learning rate of a batch.
-
-        Where batches were not asked for, they share one full step's length among
-        them: an epoch moves the weights as far as it does on a small graph.
-        """
-        if self.settings.batch_size is not None or self.batch_size is None:
-            return self.settings.lr
-        return self.settings.lr / math.ceil(self.graph.num_nodes / self.batch_size)
+        """The learning rate of a batch."""
+        return batch_lr(self.settings, self.graph.num_nodes)
 
     def source(
         self,
@@ -311,12 +293,7 @@ def _scaled(
 def prepare_training(graph: Graph, settings: Settings) -> Preparation:
     """Prepare a graph to be trained on, which must hold at least one batch."""
     prepared = prepare(graph, settings)
-    if settings.batch_size is not None and settings.batch_size > graph.num_nodes:
-        message = (
-            f"batch_size must not exceed the graph's {graph.num_nodes:,} nodes, got "
-            f"{settings.batch_size:,}"
-        )
-        raise InputError(message)
+    check_batch_size(settings, graph.num_nodes)
     smaller = settings.batch_size is not None and settings.batch_size < graph.num_nodes
     if smaller and not settings.is_fixed_linear:
         message = (

@@ -25,7 +25,7 @@ from fdgcl._checks import InputError
 from fdgcl._files import atomic_path, write_json
 from fdgcl._version import __version__
 from fdgcl.settings import Settings
-from fdgcl.training import EpochRecord, warn_of_collapse
+from fdgcl.training import Alone, EpochRecord, Team, warn_of_collapse
 from fdgcl.views import ViewPair, ViewSource
 
 FORMAT = "fdgcl-run-1"
@@ -182,18 +182,37 @@ class RunFolder:
 
 
 class TrainingLog:
-    """The history of a run, kept on disk as it grows where there is a folder."""
+    """The history of a run, kept on disk as it grows where there is a folder.
+
+    All of a team read the folder, the first of them writes it.
+
+    Args:
+        files: The folder.
+        views: What is trained.
+        optimizer: Of their weights.
+        team: Who train together.
+        checkpoint_seconds: Between two checkpoints, at least; 0 for one every epoch.
+    """
 
     def __init__(
-        self, files: RunFolder | None, views: ViewPair, optimizer: Optimizer
+        self,
+        files: RunFolder | None,
+        views: ViewPair,
+        optimizer: Optimizer,
+        *,
+        team: Team | None = None,
+        checkpoint_seconds: float = CHECKPOINT_SECONDS,
     ) -> None:
-        self._files, self._views, self.optimizer = files, views, optimizer
+        self._views, self.optimizer = views, optimizer
+        self._team, self._seconds = team or Alone(), checkpoint_seconds
         self._saved = time.perf_counter()
-        self._collapsed = False
+        self._collapsed = not self._team.is_first  # who does not write does not warn
         self.history: list[EpochRecord] = []
         if files is not None:
             self.history = files.read_checkpoint(views, optimizer)
-            files.write_metrics(self.history)
+        self._files = files if self._team.is_first else None
+        if self._files is not None:
+            self._files.write_metrics(self.history)
 
     @contextmanager
     def epoch(self, record: EpochRecord) -> Iterator[None]:
@@ -204,27 +223,28 @@ class TrainingLog:
         """
         self.history.append(record)
         self._collapsed = self._collapsed or warn_of_collapse(record)
-        if self._files is None:
-            yield
-            return
-        self._files.append_metrics(record)
+        if self._files is not None:
+            self._files.append_metrics(record)
         try:
             yield
         except KeyboardInterrupt:
             self._save()
             raise
-        if time.perf_counter() - self._saved > CHECKPOINT_SECONDS:
+        if time.perf_counter() - self._saved > self._seconds:
             self._save()
+        # No one begins an epoch that would be lost with the first of them.
+        self._team.barrier()
 
     def finish(self, source: ViewSource) -> None:
         """Freeze the views' statistics and keep the finished weights."""
         self._views.freeze_statistics(source)
         if self._files is not None:
             self._files.write_model(self._views)
+        self._team.barrier()
 
     def _save(self) -> None:
-        assert self._files is not None
-        self._files.write_checkpoint(self._views, self.optimizer, self.history)
+        if self._files is not None:
+            self._files.write_checkpoint(self._views, self.optimizer, self.history)
         self._saved = time.perf_counter()
 
 

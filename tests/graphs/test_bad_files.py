@@ -226,3 +226,10 @@ def test_labels_of_other_ids_are_refused(tmp_path: Path) -> None:
         read_labels(tmp_path / "y.csv", ["a", "c"])
     with pytest.raises(InputError, match="no such file"):
         read_labels(tmp_path / "z.csv", ["a"])
+
+
+def test_vectors_are_no_labels(tmp_path: Path) -> None:
+    table = pa.table({"id": ["a", "b"], "label": [[1.0, 2.0], [3.0, 4.0]]})
+    pq.write_table(table, tmp_path / "y.parquet")
+    with pytest.raises(InputError, match="one label in each row is expected"):
+        read_labels(tmp_path / "y.parquet", ["a", "b"])

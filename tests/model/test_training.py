@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from fdgcl import FDGCL, Graph, block_model, preparation
+from fdgcl import FDGCL, Graph, batching, block_model
 from fdgcl._checks import InputError
 from fdgcl.training import (
     EpochRecord,
@@ -62,8 +62,8 @@ def test_gradient_through_the_batch_statistics() -> None:
 def test_large_views_are_trained_in_batches(
     graph: Graph, quick: FDGCL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preparation, "FULL_BATCH_NUMBERS", 12 * 79)
-    monkeypatch.setattr(preparation, "BATCH_NUMBERS", 12 * 30)
+    monkeypatch.setattr(batching, "FULL_BATCH_NUMBERS", 12 * 79)
+    monkeypatch.setattr(batching, "BATCH_NUMBERS", 12 * 30)
     assert quick.plan(graph).workload.batch_size == 30
     assert "batches of 30 rows" in " ".join(quick.plan_.describe())
     assert np.isfinite(quick.fit_transform(graph)).all()

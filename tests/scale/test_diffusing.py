@@ -239,6 +239,7 @@ def test_an_altered_block_is_named_before_it_is_used(tmp_path: Path, name: str) 
     [
         ({"dynamics": "gread"}, "linear one with fixed weights"),
         ({"strategy": "in-loop"}, "in-loop"),
+        ({"rate": 1e9, "step": 10, "time": 1000}, "beyond all floating-point"),
         ({"feature_scaling": "row"}, "feature_scaling must be 'none'"),
         ({"direction": "out"}, "imported with direction 'symmetric'"),
     ],

@@ -65,7 +65,9 @@ def test_slices_cover_all_columns_and_fit(
 
 def test_ten_million_nodes_in_six_gigabytes_take_two_slices() -> None:
     per_column = 10**7 * 4 * 4
-    fitting = int((6e9 * (1 - planning.MARGIN) - 3e8 - planning.LATER_BYTES - 1.1e8) // per_column)
+    fitting = int(
+        (6e9 * (1 - planning.MARGIN) - 3e8 - planning.LATER_BYTES - 1.1e8) // per_column
+    )
     assert planning._slices(64, fitting, 8, 1) == (0, 32, 64)
 
 

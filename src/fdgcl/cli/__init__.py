@@ -27,6 +27,8 @@ _COMMANDS = (
     "tune",
     "reproduce",
     "data",
+    "diffuse",
+    "train",
     "bench",
 )
 

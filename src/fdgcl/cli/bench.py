@@ -15,6 +15,31 @@ from fdgcl.cli.runs import check_writable
 from fdgcl.cli.settings import given_settings
 from fdgcl.cli.talk import Talk
 
+SCALE = "Out of core"
+# What a run out of core takes; whatever else is given has no meaning there.
+_OUT_OF_CORE = frozenset(
+    [
+        "nodes",
+        "edges",
+        "features",
+        "dim",
+        "epochs",
+        "orders",
+        "time",
+        "step",
+        "seed",
+        "threads",
+        "out_of_core",
+        "memory",
+        "folder",
+        "keep",
+        "output",
+        "quiet",
+        "json",
+        "debug",
+    ]
+)
+
 
 def _count(name: str, panel: str, text: str, default: str) -> Any:
     return option(name, kind=int, panel=panel, text=text, show_default=default)
@@ -116,6 +141,39 @@ def bench(
     quick: Annotated[
         bool, option("--quick", panel=RUN, text="With --scaling: small sizes only.")
     ] = False,
+    out_of_core: Annotated[
+        bool,
+        option(
+            "--out-of-core",
+            panel=SCALE,
+            text="Instead: a graph on disk from edge list to embedding, each command "
+            "watched from outside. By default 200,000 nodes and ten times as many "
+            "edges, 64 features, dim 128, 3 epochs.",
+        ),
+    ] = False,
+    memory: Annotated[
+        str | None,
+        option(
+            "--memory",
+            panel=SCALE,
+            metavar="SIZE",
+            text="The bound that every command is given, and judged by.",
+            show_default="6GB",
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        option(
+            "--folder",
+            kind=Path,
+            panel=SCALE,
+            text="An empty folder for all of its files.",
+            show_default="a temporary one",
+        ),
+    ] = None,
+    keep: Annotated[
+        bool, option("--keep", panel=SCALE, text="Leave the files in the folder.")
+    ] = False,
     output: Annotated[
         Path | None,
         option(
@@ -154,6 +212,26 @@ def bench(
             check_positive(name, number)
     diffusion = {"time": time, "step": step, "orders": orders}
     talk = Talk(quiet=quiet, json=json)
+    command = shlex.join(["fdgcl", *context.meta.get(options.GIVEN, ())])
+    if out_of_core:
+        _refuse_others(context)
+        _check_output(None if output is None else output.parent)
+        from fdgcl.cli.bench_outofcore import carry_out_of_core, new_order
+
+        plain_sizes = {name[2:]: value for name, value in sizes.items()}
+        given = {**plain_sizes, **diffusion, "epochs": epochs}
+        given |= {"seed": seed, "threads": threads}
+        carry_out_of_core(
+            new_order(given, memory),
+            command=command,
+            folder=folder,
+            keep=keep,
+            output=output,
+            talk=talk,
+        )
+        return
+    only = {"--memory": memory, "--folder": folder, "--keep": keep}
+    _refuse(only, "it goes with --out-of-core")
     _check_device(device, precision)
 
     from fdgcl.cli.bench_job import Job, carry_out, carry_out_scaling, threads_set
@@ -165,7 +243,7 @@ def bench(
         device=device,
         precision=precision,
         repeats=repeats,
-        command=shlex.join(["fdgcl", *context.meta.get(options.GIVEN, ())]),
+        command=command,
         output=output,
     )
     with threads_set(threads):
@@ -201,6 +279,16 @@ def bench(
             probe=probe,
             talk=talk,
         )
+
+
+def _refuse_others(context: typer.Context) -> None:
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        typed = source is not None and source.name == "COMMANDLINE"
+        if typed and name not in _OUT_OF_CORE:
+            flag = "--" + name.replace("_", "-")
+            message = f"leave {flag} out: --out-of-core runs ours alone, on a graph "
+            raise InputError(message + "that it makes")
 
 
 def _refuse(given: dict[str, Any], why: str) -> None:

@@ -10,6 +10,8 @@ import typer
 
 from fdgcl._checks import InputError
 from fdgcl.cli.console import console, emit, say
+from fdgcl.cli.data_generate import generate
+from fdgcl.cli.data_import import import_files
 from fdgcl.cli.options import (
     Debug,
     Features,
@@ -321,3 +323,7 @@ def _words(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     return str(value) if value else "-"
+
+
+app.command("import")(import_files)
+app.command("generate")(generate)

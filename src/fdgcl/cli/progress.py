@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 STAGES = {
     "read": "reading",
+    "look": "looking at the graph",
+    "statistics": "finding means and covariances",
     "diffuse": "diffusing",
     "train": "training",
     "embed": "embedding",

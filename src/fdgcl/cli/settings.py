@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import wraps
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from functools import partial, wraps
+from typing import Annotated, Any, overload
 
 from fdgcl._checks import InputError
 from fdgcl.cli.options import DIFFUSION, RUN, TRAINING, option
@@ -227,11 +227,39 @@ SETTINGS = (
 )
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that takes `**settings` one option per model setting."""
+#: Where --memory bounds what the command may use, the solver's has a longer name.
+SHORT_MEMORY: Mapping[str, str] = {"memory": "short_memory"}
+
+Command = Callable[..., None]
+
+
+@overload
+def with_settings(command: Command) -> Command: ...
+
+
+@overload
+def with_settings(*, renamed: Mapping[str, str]) -> Callable[[Command], Command]: ...
+
+
+def with_settings(
+    command: Command | None = None, *, renamed: Mapping[str, str] | None = None
+) -> Command | Callable[[Command], Command]:
+    """Give a command that takes `**settings` one option per model setting.
+
+    Args:
+        command: The command.
+        renamed: Other names for some settings, which `given_settings` takes back.
+    """
+    if command is None:
+        return partial(_with_settings, renamed=renamed or {})
+    return _with_settings(command, {})
+
+
+def _with_settings(command: Command, renamed: Mapping[str, str]) -> Command:
     own = inspect.signature(command, eval_str=True)
     kept = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    added = [setting.parameter() for setting in SETTINGS]
+    named = [replace(one, name=renamed.get(one.name, one.name)) for one in SETTINGS]
+    added = [setting.parameter() for setting in named]
 
     @wraps(command)
     def wrapper(**arguments: Any) -> None:
@@ -242,9 +270,21 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     return wrapper
 
 
-def given_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that were given, in the types the model takes."""
-    given = {name: value for name, value in settings.items() if value is not None}
+def given_settings(
+    settings: Mapping[str, Any], renamed: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the settings that were given, in the types the model takes.
+
+    Args:
+        settings: As the command got them.
+        renamed: What `with_settings` was told of names.
+    """
+    own = {new: name for name, new in (renamed or {}).items()}
+    given = {
+        own.get(name, name): value
+        for name, value in settings.items()
+        if value is not None
+    }
     if "orders" in given:
         given["orders"] = _orders(given["orders"])
     for name in ("keep", "readout"):

@@ -96,6 +96,8 @@ def find_source(text: str) -> Source:
         return Source(name, None)
     if path.is_dir():
         message = f"GRAPH must be a file or the name of a dataset, {text} is a folder"
+        if (path / "manifest.json").is_file():
+            message += f"; to embed a store: fdgcl train {text} -o FOLDER"
         raise InputError(message)
     message = (
         f"there is no file {text}, and no dataset of that name"

@@ -11,8 +11,7 @@ import errno
 import io
 import json
 import os
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,8 +23,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from fdgcl._checks import InputError
 from fdgcl._files import explain, write_json
+from fdgcl.scale.checksums import CHUNK_BYTES, Checksums, as_bytes
+from fdgcl.scale.partials import open_own, open_shared
 
-CHUNK_BYTES = 2**24
 FORMAT = "fdgcl-array-1"
 # Room for any header: NumPy aligns them to 64 bytes.
 _HEADER_BYTES = 256
@@ -69,10 +69,12 @@ class StoredArray:
                 np.dtype(value["dtype"]),
                 tuple(int(number) for number in value["checksums"]),
             )
+            if not array.shape or min(array.shape) < 0 or array.dtype.hasobject:
+                raise ValueError
         except FileNotFoundError:
             message = f"{path} is missing or was not finished"
             raise DamagedError(message) from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             message = f"{note} was not written by fdgcl, or is damaged"
             raise DamagedError(message) from None
         found = path.stat().st_size if path.is_file() else 0
@@ -81,6 +83,10 @@ class StoredArray:
             message = f"{path} is damaged: it has {found:,} bytes, not {expected:,}"
             raise DamagedError(message)
         return array
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy, here or in another process, opens the file for itself.
+        return type(self), (self.path, self.shape, self.dtype, self.checksums)
 
     @property
     def row_bytes(self) -> int:
@@ -114,12 +120,15 @@ class StoredArray:
         if out is None:
             found = np.empty(shape, self.dtype)
         else:
+            assert out.dtype == self.dtype, (out.dtype, self.dtype)
+            assert out.flags.c_contiguous, "rows would be read into a copy"
             count = int(np.prod(shape, dtype=np.int64))
             found = out.reshape(-1)[:count].reshape(shape)
-        into = _bytes(found)
+        into = as_bytes(found)
+        handle = self._handle  # held: it is closed with its last reader
         place, done = _HEADER_BYTES + start * self.row_bytes, 0
         while done < len(into):
-            got = os.preadv(self._file, [into[done:]], place + done)
+            got = os.preadv(handle.number, [into[done:]], place + done)
             if got == 0:
                 message = f"{self.path} is damaged: it ends early"
                 raise DamagedError(message)
@@ -127,11 +136,8 @@ class StoredArray:
         return found
 
     @cached_property
-    def _file(self) -> int:
-        handle = os.open(self.path, os.O_RDONLY)
-        # Closed with the array, not before: many threads read by it.
-        self.__dict__["_closer"] = _Closer(handle)
-        return handle
+    def _handle(self) -> _Handle:
+        return _Handle(self.path)
 
     def blocks(self, rows: int) -> Iterator[tuple[int, NDArray[Any]]]:
         """All rows in order, so many at a time, checked on the way.
@@ -159,55 +165,30 @@ class StoredArray:
             pass
 
 
-class _Closer:
-    def __init__(self, handle: int) -> None:
-        self._handle = handle
+class _Handle:
+    """A file that many threads read, closed when none of them needs it any more."""
+
+    def __init__(self, path: Path) -> None:
+        self.number = os.open(path, os.O_RDONLY)
 
     def __del__(self) -> None:
-        os.close(self._handle)
-
-
-class _Checksums:
-    """CRC-32 of every chunk of a stream of bytes."""
-
-    def __init__(self, done: Sequence[int] = (), current: int = 0, size: int = 0):
-        self.done, self.current, self.size = list(done), current, size
-
-    def add(self, data: NDArray[Any]) -> Iterator[int]:
-        """Take in more bytes; yield the number of each chunk that they complete."""
-        left = _bytes(data)
-        while len(left):
-            part = left[: CHUNK_BYTES - self.size]
-            self.current = zlib.crc32(part, self.current)
-            self.size += len(part)
-            left = left[len(part) :]
-            if self.size == CHUNK_BYTES:
-                yield self._close()
-
-    def finish(self) -> Iterator[int]:
-        """End the stream; yield the number of the last chunk if one is open."""
-        if self.size:
-            yield self._close()
-
-    def _close(self) -> int:
-        self.done.append(self.current)
-        self.current = self.size = 0
-        return len(self.done) - 1
+        if hasattr(self, "number"):
+            os.close(self.number)
 
 
 class _Check:
     """Compares a stream of an array's rows with its checksums."""
 
     def __init__(self, array: StoredArray) -> None:
-        self._array, self._found, self._seen = array, _Checksums(), 0
+        self._array, self._found, self._seen = array, Checksums(), 0
 
     def add(self, rows: NDArray[Any]) -> None:
-        for number in self._found.add(rows):
-            self._compare(number)
+        completed = self._found.add(rows)
         self._seen += rows.nbytes
         if self._seen == self._array.nbytes:
-            for number in self._found.finish():
-                self._compare(number)
+            completed += self._found.finish()
+        for number in completed:
+            self._compare(number)
 
     def _compare(self, number: int) -> None:
         array = self._array
@@ -249,24 +230,31 @@ class ArrayWriter:
     ) -> None:
         self.path, self.dtype = path, np.dtype(dtype)
         self._row = () if columns is None else (columns,)
-        # A name of its own for each process: two may do the same work, neither harms.
-        own = "" if resumable else f".{os.getpid()}"
-        self._partial = path.with_name(f".{path.stem}{own}.partial")
         self._kept = path.with_name(f".{path.stem}.kept.json")
         self._resumable = resumable
-        self._sums, self.rows = _Checksums(), 0
+        self._sums, self.rows = Checksums(), 0
+        self._state: dict[str, Any] | None = None
+        self._partial: Path | None = None
         self._stream: io.FileIO | None = None
 
     def __enter__(self) -> Self:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            known = self._resumable and self._kept.is_file() and self._partial.is_file()
-            self._stream = self._partial.open("r+b" if known else "w+b", buffering=0)
-            if known:
-                self._go_on()
+            opened = open_shared if self._resumable else open_own
+            self._partial, self._stream = opened(self.path)
+            self._state = self._read_state() if self._resumable else None
+            if self._state is not None:
+                self.rows = self._state["rows"]
+                self._sums = Checksums(
+                    self._state["done"], self._state["current"], self._state["size"]
+                )
+            elif self._resumable:
+                # What says where to go on must never outlive what it speaks of.
+                self._kept.unlink(missing_ok=True)
             self._stream.truncate(_HEADER_BYTES + self.rows * self._row_bytes)
             self._stream.seek(0, os.SEEK_END)
         except OSError as error:
+            self._close()
             raise explain(error, self.path) from error
         return self
 
@@ -274,27 +262,32 @@ class ArrayWriter:
     def _row_bytes(self) -> int:
         return self.dtype.itemsize * int(np.prod(self._row, dtype=np.int64))
 
+    @property
+    def _layout(self) -> dict[str, Any]:
+        return {"dtype": self.dtype.str, "row": list(self._row)}
+
     def append(self, rows: NDArray[Any]) -> None:
         """Write more rows.
 
         Raises:
             InputError: The disk is full, or cannot be written.
         """
-        assert self._stream is not None
         assert rows.shape[1:] == self._row, (rows.shape, self._row)
         data = np.ascontiguousarray(rows, self.dtype)
-        left = _bytes(data)
         try:
-            while len(left):
-                written = self._stream.write(left[:CHUNK_BYTES])
-                if not written:
-                    raise OSError(errno.ENOSPC, "nothing was written", str(self.path))
-                left = left[written:]
+            self._write(as_bytes(data))
         except OSError as error:
             raise explain(error, self.path) from error
-        for _ in self._sums.add(data):
-            pass
+        self._sums.add(data)
         self.rows += len(rows)
+
+    def _write(self, left: memoryview) -> None:
+        assert self._stream is not None
+        while len(left):
+            written = self._stream.write(left[:CHUNK_BYTES])
+            if not written:
+                raise OSError(errno.ENOSPC, "nothing was written", str(self.path))
+            left = left[written:]
 
     def keep(self, **notes: Any) -> None:
         """Let a later writer go on from here; `notes` are given to it then."""
@@ -306,25 +299,22 @@ class ArrayWriter:
             raise explain(error, self.path) from error
         sums = {"done": self._sums.done, "current": self._sums.current}
         state = {"rows": self.rows, "size": self._sums.size, **sums, "notes": notes}
-        write_json(self._kept, state)
+        write_json(self._kept, {**self._layout, **state})
 
-    @cached_property
+    @property
     def notes(self) -> dict[str, Any]:
         """What the earlier writer left with `keep`; nothing if there was none."""
-        if not (self._resumable and self._kept.is_file() and self._partial.is_file()):
-            return {}
-        found = json.loads(self._kept.read_text(encoding="utf-8"))
-        return dict(found["notes"])
+        return {} if self._state is None else dict(self._state["notes"])
 
-    def _go_on(self) -> None:
+    def _read_state(self) -> dict[str, Any] | None:
+        """Where an earlier writer of an array like this one stopped."""
         assert self._stream is not None
-        state = json.loads(self._kept.read_text(encoding="utf-8"))
+        state = _read_json(self._kept)
+        if state is None or any(state.get(k) != v for k, v in self._layout.items()):
+            return None
         length = os.fstat(self._stream.fileno()).st_size
-        if length < _HEADER_BYTES + state["rows"] * self._row_bytes:
-            message = f"{self._partial} is damaged: it ends early; remove it"
-            raise DamagedError(message)
-        self.rows = state["rows"]
-        self._sums = _Checksums(state["done"], state["current"], state["size"])
+        there = length >= _HEADER_BYTES + state["rows"] * self._row_bytes
+        return dict(state) if there else None
 
     def __exit__(
         self,
@@ -332,40 +322,51 @@ class ArrayWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._stream is not None
         try:
             if kind is None:
                 self._finish()
         except OSError as failure:
             raise explain(failure, self.path) from failure
         finally:
+            self._close()
+
+    def _close(self) -> None:
+        if self._stream is not None:
             self._stream.close()
-            if not self._resumable:
-                self._partial.unlink(missing_ok=True)
+        if self._partial is not None and not self._resumable:
+            self._partial.unlink(missing_ok=True)
 
     def _finish(self) -> None:
         assert self._stream is not None
-        for _ in self._sums.finish():
-            pass
+        assert self._partial is not None
+        self._sums.finish()
         shape = (self.rows, *self._row)
         self._stream.seek(0)
-        self._stream.write(_header(shape, self.dtype))
+        self._write(memoryview(_header(shape, self.dtype)))
         os.fsync(self._stream.fileno())
-        # An older array of this name is none from here on, until this one is whole.
-        note_path(self.path).unlink(missing_ok=True)
-        self._partial.replace(self.path)
         value = {
             "format": FORMAT,
-            "shape": shape,
+            "shape": list(shape),
             "dtype": self.dtype.str,
             "checksums": self._sums.done,
         }
-        write_json(note_path(self.path), value)
+        # The same array again is whole at every moment; another one of this name is
+        # none from here on, until this one is.
+        note = note_path(self.path)
+        known = is_finished(self.path) and _read_json(note) == value
+        if not known:
+            note.unlink(missing_ok=True)
+        self._partial.replace(self.path)
+        if not known:
+            write_json(note, value)
         self._kept.unlink(missing_ok=True)
 
 
-def _bytes(values: NDArray[Any]) -> memoryview:
-    return values.reshape(-1).view(np.uint8).data
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 def note_path(path: Path) -> Path:

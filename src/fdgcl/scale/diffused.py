@@ -4,8 +4,9 @@
 - `G/diffused/KEY/0/000.npy, ...`: by the first order, some columns in each
 - `G/diffused/KEY/1/000.npy, ...`: by the second
 
-KEY is a hash of the settings that the result depends on. A slice is done when the
-arrays of all orders are; which executor made it, and when, leaves no trace in it.
+KEY is a hash of the graph and of the settings that the result depends on. A slice is
+done when the arrays of all orders are; which executor made it, and when, leaves no
+trace in it.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class Diffusion:
     @classmethod
     def of(cls, store: Store, settings: Settings) -> Self:
         """The diffusion by some settings, whether it is done or not."""
-        text = json.dumps(wanted(settings), sort_keys=True)
+        text = store.fingerprint + json.dumps(wanted(settings), sort_keys=True)
         key = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
         return cls(store, store.folder / "diffused" / key)
 
@@ -164,8 +165,10 @@ class Diffusion:
             os.link(own, path)
         except FileExistsError:
             pass
+        except OSError:  # a file system without such links
+            own.replace(path)
         finally:
-            own.unlink()
+            own.unlink(missing_ok=True)
         self.__dict__.pop("recipe", None)
 
     def path(self, order: int, number: int) -> Path:

@@ -102,6 +102,12 @@ def begin(
     found = Expansion.of(dynamics, operator, settings.schedule, settings.orders)
     top = operator.lambda_max
     del operator
+    if not np.isfinite(found.coefficients).all():
+        message = (
+            "the diffusion grows beyond all floating-point numbers at this time, step "
+            "and rate: choose a smaller step, or solver 'exact'"
+        )
+        raise InputError(message)
     if progress is not None:
         progress("look", 1, 2)
     persistence = stored_persistence(store, plan.threads)
@@ -171,7 +177,8 @@ def diffuse_store(
         progress: Called with the stages look and diffuse.
     """
     # Here, for an executor's tasks import this module.
-    from fdgcl.scale.executors import InProcess, Task
+    from fdgcl.scale.executors import InProcess
+    from fdgcl.scale.executors.running import run_slices
 
     executor = executor or InProcess()
     here = executor.on_this_machine
@@ -184,19 +191,7 @@ def diffuse_store(
         separate=executor.workers > 1 or not isinstance(executor, InProcess),
     )
     diffusion = begin(store, settings, plan, progress)
-    count, missing = diffusion.recipe.num_slices, diffusion.missing
-    done = count - len(missing)
-
-    def on_done(number: int) -> None:  # noqa: ARG001
-        nonlocal done
-        done += 1
-        if progress is not None:
-            progress("diffuse", done, count)
-
-    if progress is not None:
-        progress("diffuse", done, count)
-    folders = str(store.folder.absolute()), str(diffusion.folder.absolute())
-    executor.run([Task(*folders, n, plan.threads) for n in missing], on_done)
+    run_slices(diffusion, diffusion.missing, executor, plan.threads, progress)
     return diffusion
 
 

@@ -52,13 +52,10 @@ def stored_persistence(store: Store, threads: int, seed: int = 0) -> Persistence
     return Persistence(one_hop, two_hop, float(np.sqrt(np.mean(np.square(shuffled)))))
 
 
-def read_features(
-    store: Store, start: int, stop: int, dtype: type[np.floating] = np.float32
-) -> NDArray[np.floating]:
+def read_features(store: Store, start: int, stop: int) -> NDArray[np.float32]:
     """All features of some rows."""
-    return np.concatenate(
-        [block.read(start, stop) for block in store.features], axis=1, dtype=dtype
-    )
+    blocks = [block.read(start, stop) for block in store.features]
+    return np.concatenate(blocks, axis=1)
 
 
 def _returning(operator: StoredOperator) -> Tensor:
@@ -80,19 +77,22 @@ def _mixtures(store: Store, generator: np.random.Generator) -> Tensor:
     for start, stop in row_ranges(nodes, ROWS):
         rows = read_features(store, start, stop)
         total += rows.sum(axis=0, dtype=np.float64)
-        second += rows.T @ rows
+        part = torch.from_numpy(rows)
+        # By torch: its products are threaded as this process is told, NumPy's are not.
+        second += (part.T @ part).numpy()
     mean = total / nodes
     covariance = second / nodes - np.outer(mean, mean)
     mixing = generator.standard_normal((columns, MIXTURES))
     for _ in range(POWER):
         mixing = covariance @ mixing
         mixing /= np.linalg.norm(mixing, axis=0).clip(min=np.finfo(float).tiny)
-    weights, offset = mixing.astype(np.float32), mean @ mixing
-    mixtures = np.empty((nodes, MIXTURES), np.float32)
+    weights = torch.from_numpy(mixing).float()
+    offset = torch.from_numpy(mean @ mixing).float()
+    mixtures = torch.empty(nodes, MIXTURES)
     for start, stop in row_ranges(nodes, ROWS):
-        rows = read_features(store, start, stop)
-        np.subtract(rows @ weights, offset, out=mixtures[start:stop], casting="unsafe")
-    return torch.from_numpy(mixtures)
+        part = torch.from_numpy(read_features(store, start, stop))
+        torch.addmm(offset, part, weights, beta=-1, out=mixtures[start:stop])
+    return mixtures
 
 
 def _correlations(

@@ -188,10 +188,9 @@ def _slices(
     # Workers that have nothing to do while the last slice runs do not help.
     count = min(-(-count // workers) * workers, features)
     width = -(-features // count)
-    if block_columns <= fitting and width > block_columns // 2:
-        width = -(-width // block_columns) * block_columns
-        if width > min(fitting, MOST_COLUMNS):
-            width -= block_columns
+    whole = -(-width // block_columns) * block_columns
+    if count > 1 and whole <= min(fitting, MOST_COLUMNS):
+        width = whole
     bounds = [*range(0, features, width), features]
     return tuple(bounds)
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
 from fdgcl._version import __version__
-from fdgcl.scale.arrays import StoredArray
+from fdgcl.scale.arrays import DamagedError, StoredArray
 
 FORMAT = "fdgcl-store-1"
 IDS = ("numbers", "int64", "text")
@@ -102,26 +102,29 @@ class Store:
     @cached_property
     def starts(self) -> StoredArray:
         """(nodes + 1,) int64."""
-        return StoredArray.open(starts_path(self.folder))
+        return _part(starts_path(self.folder), self.manifest.nodes + 1)
 
     @cached_property
     def neighbours(self) -> StoredArray:
         """(entries,) int32 or, with more than 2^31 nodes, int64."""
-        return StoredArray.open(neighbours_path(self.folder))
+        return _part(neighbours_path(self.folder), self.manifest.entries)
 
     @cached_property
     def weights(self) -> StoredArray | None:
         """(entries,) float32; None where all are one."""
         if not self.manifest.weighted:
             return None
-        return StoredArray.open(weights_path(self.folder))
+        return _part(weights_path(self.folder), self.manifest.entries)
 
     @cached_property
     def features(self) -> list[StoredArray]:
         """(nodes, some columns) float32 each, side by side all features."""
-        count = -(-self.manifest.features // self.manifest.block_columns)
-        paths = [features_path(self.folder, number) for number in range(count)]
-        return [StoredArray.open(path) for path in paths]
+        nodes, all_columns = self.manifest.nodes, self.manifest.features
+        width = self.manifest.block_columns
+        return [
+            _part(features_path(self.folder, number), nodes, min(width, left))
+            for number, left in enumerate(range(all_columns, 0, -width))
+        ]
 
     def read_ids(self, start: int, stop: int) -> NDArray[Any]:
         """The ids of some nodes: int64, or text as objects."""
@@ -155,6 +158,19 @@ class Store:
         for array in self.arrays():
             digest.update(repr((array.shape, array.checksums)).encode())
         return digest.hexdigest()
+
+
+def _part(path: Path, *shape: int) -> StoredArray:
+    """Open an array of a store, and see that it is of this store."""
+    array = StoredArray.open(path)
+    if array.shape != shape:
+        message = (
+            f"{path} is not of this store: it has "
+            f"{' x '.join(f'{size:,}' for size in array.shape)} numbers, not "
+            f"{' x '.join(f'{size:,}' for size in shape)}"
+        )
+        raise DamagedError(message)
+    return array
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:

@@ -8,14 +8,26 @@ from fdgcl.training.loop import (
     train,
     warn_of_collapse,
 )
+from fdgcl.training.team import (
+    Alone,
+    Processes,
+    Team,
+    TeamError,
+    team_of_environment,
+)
 from fdgcl.training.watching import effective_rank, watched_rows
 
 __all__ = [
+    "Alone",
     "EpochRecord",
     "NonFiniteLossError",
+    "Processes",
+    "Team",
+    "TeamError",
     "TrainingWarning",
     "effective_rank",
     "new_optimizer",
+    "team_of_environment",
     "train",
     "warn_of_collapse",
     "watched_rows",

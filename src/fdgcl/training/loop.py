@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from fdgcl.losses import Loss
 from fdgcl.training.steps import dense_products, new_step
+from fdgcl.training.team import Alone, Team
 from fdgcl.views import ViewPair, ViewSource
 
 COLLAPSED_RANK = 1.5
@@ -79,6 +81,7 @@ def train(
     seed: int = 0,
     fast: bool = True,
     precision: str = "float32",
+    team: Team | None = None,
     on_epoch: Callable[[EpochRecord], None],
 ) -> None:
     """Train the views to agree, calling `on_epoch` after each update.
@@ -97,12 +100,14 @@ def train(
         seed: Of the batches.
         fast: Take the fast steps where there are such.
         precision: Of dense products on CUDA, a key of `settings.PRECISIONS`.
+        team: Who train together, each on its rows of the source.
         on_epoch: Called after each epoch.
 
     Raises:
         NonFiniteLossError: The loss is not finite; the weights are put back to the
             last ones whose loss was.
     """
+    team = team or Alone()
     whole = batch_size is None or batch_size >= source.num_rows
     step = new_step(
         views,
@@ -112,6 +117,7 @@ def train(
         fast=fast,
         captured=whole,
         precision=precision,
+        team=team,
     )
     weights = list(views.parameters())
     good: list[Tensor] = []
@@ -120,17 +126,21 @@ def train(
             started = time.perf_counter()
             losses: list[float] = []
             watched: tuple[float, ...] = ()
-            for rows in _batches(source.num_rows, batch_size, seed, epoch):
-                rows = None if rows is None else rows.to(views.mean.device)
-                value, *seen = step.gradient(rows).tolist()  # waits for the device
-                if not math.isfinite(value):
-                    _copy(good, weights)
-                    raise NonFiniteLossError(_blame(epoch, views, source, rows))
-                good = good or [torch.empty_like(weight) for weight in weights]
-                _copy(weights, good)
-                losses.append(value)
-                watched = watched or (*seen,)
-                step.update()
+            with closing(source.batches(batch_size, seed, epoch)) as batches:
+                for batch in batches:
+                    rows = batch.rows
+                    rows = None if rows is None else rows.to(views.mean.device)
+                    # Waits for the device.
+                    value, *seen = step.gradient(rows, batch.size).tolist()
+                    if not math.isfinite(value):
+                        _copy(good, weights)
+                        blame = _blame(epoch, views, source, rows, team)
+                        raise NonFiniteLossError(blame)
+                    good = good or [torch.empty_like(weight) for weight in weights]
+                    _copy(weights, good)
+                    losses.append(value)
+                    watched = watched or (*seen,)
+                    step.update()
             seconds = time.perf_counter() - started
             mean = sum(losses) / len(losses)
             on_epoch(EpochRecord(epoch, mean, *watched, seconds))  # type: ignore[call-arg]
@@ -150,19 +160,6 @@ def warn_of_collapse(record: EpochRecord) -> bool:
     return True
 
 
-def _batches(
-    num_rows: int, batch_size: int | None, seed: int, epoch: int
-) -> list[Tensor | None]:
-    if batch_size is None or batch_size >= num_rows:
-        return [None]
-    generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
-    parts = list(torch.split(torch.randperm(num_rows, generator=generator), batch_size))
-    # A single left-over row has no principal direction: it joins the batch before.
-    if len(parts[-1]) == 1:
-        parts[-2:] = [torch.cat(parts[-2:])]
-    return [*parts]
-
-
 @torch.no_grad()
 def _copy(values: Sequence[Tensor], into: Sequence[Tensor]) -> None:
     for value, target in zip(values, into, strict=False):
@@ -170,8 +167,11 @@ def _copy(values: Sequence[Tensor], into: Sequence[Tensor]) -> None:
 
 
 @torch.no_grad()
-def _blame(epoch: int, views: ViewPair, source: ViewSource, rows: Tensor | None) -> str:
-    norms = [float(view.norm()) for view in views(source, rows)]
+def _blame(
+    epoch: int, views: ViewPair, source: ViewSource, rows: Tensor | None, team: Team
+) -> str:
+    squares = [view.norm().double().square() for view in views(source, rows)]
+    norms = team.sum(torch.stack(squares)).sqrt().tolist()
     return (
         f"the loss is not finite in epoch {epoch} (norms of the views, by the weights "
         f"before it: {norms[0]:.3g} and {norms[1]:.3g}); the weights of the last good "

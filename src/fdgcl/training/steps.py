@@ -14,6 +14,7 @@ from torch.optim import Optimizer
 from fdgcl.losses import Loss, RegularizedCosmean
 from fdgcl.settings import PRECISIONS
 from fdgcl.training.captured import Replay
+from fdgcl.training.team import Alone, Team
 from fdgcl.training.watching import effective_ranks, watch, watched_rows
 from fdgcl.views import Diffused, ViewPair, ViewSource
 from fdgcl.views.agreement import (
@@ -39,13 +40,15 @@ class Step(abc.ABC):
         self._optimizer = optimizer
 
     @abc.abstractmethod
-    def gradient(self, rows: Tensor | None) -> Tensor:
+    def gradient(self, rows: Tensor | None, count: int | None = None) -> Tensor:
         """Leave the gradient in the weights, and return the loss and what is watched.
 
-        Nothing else changes, so it may be done any number of times.
+        Nothing else changes, so it may be done any number of times. Every member of a
+        team leaves and returns the same.
 
         Args:
-            rows: The batch; None for all rows.
+            rows: Of the batch, those that are here; None for all rows here.
+            count: Rows of the batch in the whole team; None where these are all.
 
         Returns:
             Loss, alignment, principal cosine and both effective ranks.
@@ -65,6 +68,7 @@ def new_step(
     fast: bool,
     captured: bool,
     precision: str = "float32",
+    team: Team | None = None,
 ) -> Step:
     """Choose how to go about a step.
 
@@ -76,16 +80,17 @@ def new_step(
         fast: Take a fast way where there is one.
         captured: Whether all steps are alike, so that a GPU may be told of them once.
         precision: Of dense products on CUDA.
+        team: Who share a batch.
     """
     if not fast:
-        return PlainStep(views, source, loss, optimizer)
+        return PlainStep(views, source, loss, optimizer, team=team)
     on_gpu = views.mean.device.type == "cuda"
     step: Step
     if can_be_fused(loss, views.activation, views.standardize):
         half = on_gpu and precision == "float16" and can_be_half(views.weights[0])
-        step = FusedStep(views, source, loss, optimizer, half=half)
+        step = FusedStep(views, source, loss, optimizer, half=half, team=team)
     else:
-        step = PlainStep(views, source, loss, optimizer)
+        step = PlainStep(views, source, loss, optimizer, team=team)
     if captured and on_gpu and isinstance(source, Diffused):
         return CapturedStep(step, optimizer)
     return step
@@ -93,21 +98,34 @@ def new_step(
 
 @final
 class PlainStep(Step):
-    """Autograd through encoders and loss: any loss, any source."""
+    """Autograd through encoders and loss: any loss, any source.
+
+    A loss may be anything of a batch, so every member of a team has all of its rows
+    for the loss; those of the others are constants to it.
+    """
 
     def __init__(
-        self, views: ViewPair, source: ViewSource, loss: Loss, optimizer: Optimizer
+        self,
+        views: ViewPair,
+        source: ViewSource,
+        loss: Loss,
+        optimizer: Optimizer,
+        *,
+        team: Team | None = None,
     ) -> None:
         super().__init__(optimizer)
         self._views, self._source, self._loss = views, source, loss
+        self._team = team or Alone()
 
-    def gradient(self, rows: Tensor | None) -> Tensor:
+    def gradient(self, rows: Tensor | None, count: int | None = None) -> Tensor:  # noqa: ARG002
         """See the base class."""
-        first, second = self._views(self._source, rows)
+        here = self._views(self._source, rows)
+        first, second = (self._team.gather_rows(view) for view in here)
         value = self._loss(first, second)
         watched = watch(first.detach(), second.detach())
         self._views.zero_grad(set_to_none=True)
         value.backward()
+        _add_gradients(self._views, self._team)
         return torch.cat([value.detach()[None].to(watched), watched])
 
 
@@ -127,18 +145,20 @@ class FusedStep(Step):
         optimizer: Optimizer,
         *,
         half: bool = False,
+        team: Team | None = None,
     ) -> None:
         super().__init__(optimizer)
         self._views, self._source, self._half = views, source, half
+        self._team = team or Alone()
         self._space: Tensor | None = None
         self._eta, self._iterations = 0.0, 1
         if isinstance(loss, RegularizedCosmean):
             self._eta, self._iterations = loss.eta, loss.iterations
 
-    def gradient(self, rows: Tensor | None) -> Tensor:
+    def gradient(self, rows: Tensor | None, count: int | None = None) -> Tensor:
         """See the base class."""
         factors = self._source.factors([*self._views.weights], rows, half=self._half)
-        found = self._products(factors) if factors else self._others(rows)
+        found = self._found(factors, rows, count)
         if found.principal_cosine is None:
             watched = watch(*found.sample)
         else:
@@ -147,40 +167,56 @@ class FusedStep(Step):
             watched = torch.cat([known.to(ranks), ranks])
         return torch.cat([found.value[None].to(watched), watched])
 
-    def _products(self, factors: Factors) -> Agreement:
+    def _found(
+        self, factors: Factors | None, rows: Tensor | None, count: int | None
+    ) -> Agreement:
+        if factors is None:
+            return self._others(rows, count)
+        return self._products(factors, count)
+
+    def _products(self, factors: Factors, count: int | None) -> Agreement:
         features, weights = factors
         out = self._workspace(len(features[0]), weights)
         kind, gain = features[0].dtype, 1.0
         for one, weight, view in zip(features, weights.detach(), out, strict=True):
             torch.mm(one, weight.to(kind), out=view)
         if self._half:
-            gain = _HALF_GAIN * len(out[0])
-        found = self._agree(out, activate(out, self._views.activation), gain)
+            gain = _HALF_GAIN * (len(out[0]) if count is None else count)
+        notes = activate(out, self._views.activation)
+        found = self._agree(out, notes, count, gain)
         pairs = zip(features, out, strict=True)
         slopes = torch.stack([product(one.T, part) for one, part in pairs])
+        slopes = self._team.sum(slopes)
         self._views.zero_grad(set_to_none=True)
         torch.autograd.backward(weights, slopes / gain)
         return found
 
-    def _others(self, rows: Tensor | None) -> Agreement:
+    def _others(self, rows: Tensor | None, count: int | None) -> Agreement:
         pair = self._views.before_activation(self._source, rows)
         parts = pair[0].detach(), pair[1].detach()
-        found = self._agree(parts, activate(parts, self._views.activation))
+        found = self._agree(parts, activate(parts, self._views.activation), count)
         self._views.zero_grad(set_to_none=True)
         # Where the views were, their gradients are now.
         torch.autograd.backward(pair, parts)
+        _add_gradients(self._views, self._team)
         return found
 
-    def _agree(self, views: Pair, notes: RowNotes, gain: float = 1.0) -> Agreement:
-        return agree(
+    def _agree(
+        self, views: Pair, notes: RowNotes, count: int | None, gain: float = 1.0
+    ) -> Agreement:
+        found = agree(
             views,
             notes,
             activation=self._views.activation,
             eta=self._eta,
             iterations=self._iterations,
-            sample=watched_rows(len(views[0])),
+            sample=watched_rows(len(views[0]), self._team.size),
             gain=gain,
+            count=count,
+            total=self._team.sum,
         )
+        sample = self._team.gather_rows(found.sample.transpose(0, 1))
+        return found._replace(sample=sample.transpose(0, 1))
 
     def _workspace(self, rows: int, weights: Tensor) -> Pair:
         """Room for both views, the same in each step: new memory is slow memory."""
@@ -200,7 +236,7 @@ class CapturedStep(Step):
         self._gradient = Replay(lambda: step.gradient(None))
         self._update = Replay(step.update)
 
-    def gradient(self, rows: Tensor | None) -> Tensor:
+    def gradient(self, rows: Tensor | None, count: int | None = None) -> Tensor:  # noqa: ARG002
         """See the base class."""
         assert rows is None
         return self._gradient()
@@ -208,6 +244,18 @@ class CapturedStep(Step):
     def update(self) -> None:
         """See the base class."""
         self._update()
+
+
+def _add_gradients(views: ViewPair, team: Team) -> None:
+    """Give each member the whole batch's gradient, in one message."""
+    if team.size == 1:
+        return
+    gradients = [weight.grad for weight in views.parameters()]
+    found = [gradient for gradient in gradients if gradient is not None]
+    flat = team.sum(torch.cat([gradient.reshape(-1) for gradient in found]))
+    sizes = [gradient.numel() for gradient in found]
+    for gradient, part in zip(found, torch.split(flat, sizes), strict=True):
+        gradient.copy_(part.view_as(gradient))
 
 
 @contextmanager

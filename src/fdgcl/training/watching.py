@@ -10,10 +10,11 @@ from fdgcl.losses import principal_direction, row_cosines
 WATCHED_ROWS = 512
 
 
-def watched_rows(num_rows: int) -> slice:
-    """The rows to look at, spread over all."""
-    stride = max(1, num_rows // WATCHED_ROWS)
-    return slice(0, stride * WATCHED_ROWS, stride)
+def watched_rows(num_rows: int, members: int = 1) -> slice:
+    """The rows to look at, spread over all; members of a team share their number."""
+    count = -(-WATCHED_ROWS // members)
+    stride = max(1, num_rows // count)
+    return slice(0, stride * count, stride)
 
 
 @torch.no_grad()

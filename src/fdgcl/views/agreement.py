@@ -14,6 +14,7 @@ matrices of a view's size to hold. Here the rows are passed over twice:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from types import ModuleType
@@ -38,6 +39,9 @@ from fdgcl.views.agreement_blocks import Pair, Pull, RowNotes
 GRAM_COLUMNS = {("cpu", False): 512, ("cuda", False): 1024, ("cuda", True): 2048}
 # Views in float16 have Gram matrices only, which may have so many columns.
 LARGEST_HALF_DIM = 2048
+
+#: Adds up a tensor over all who have rows of the batch.
+Total = Callable[[Tensor], Tensor]
 
 
 class Agreement(NamedTuple):
@@ -79,6 +83,8 @@ def agree(
     iterations: int,
     sample: slice,
     gain: float = 1.0,
+    count: int | None = None,
+    total: Total = lambda tensor: tensor,
 ) -> Agreement:
     """Overwrite two activated views by the gradient before their activation.
 
@@ -90,19 +96,21 @@ def agree(
         iterations: Power iterations for each principal direction.
         sample: The rows to give back as they were before.
         gain: Factor on the gradient.
+        count: Rows of the whole batch; None where these are all.
+        total: Sums over the whole batch what is a sum over these rows.
     """
+    nodes = len(views[0]) if count is None else count
     kept = torch.stack([views[0][sample], views[1][sample]]).to(notes.sums.dtype)
-    alignment = notes.cosines.mean()
+    alignment = total(notes.cosines.sum()) / nodes
     pull = _passes(views[0]).pull
     if eta == 0:
-        pull(views, activation, notes, None, gain)
+        pull(views, activation, notes, None, gain / nodes)
         return Agreement(1 - alignment, alignment, None, kept)
-    nodes = len(views[0])
-    means = notes.sums / nodes
-    found = _directions(views, means, iterations)
+    means = total(notes.sums) / nodes
+    found = _directions(views, means, nodes, total, iterations)
     cosine = found.units[0] @ found.units[1]
     by = _regulariser(found, cosine, eta, means, gain / nodes)
-    pull(views, activation, notes, by, gain)
+    pull(views, activation, notes, by, gain / nodes)
     value = 1 - alignment + eta * cosine.abs()
     return Agreement(value, alignment, cosine.abs(), kept)
 
@@ -153,14 +161,16 @@ def _regulariser(
     return Pull(inner, inner.flip(1) * share, (inner @ means[..., None]).squeeze(2))
 
 
-def _directions(views: Pair, means: Tensor, iterations: int) -> Directions:
+def _directions(
+    views: Pair, means: Tensor, nodes: int, total: Total, iterations: int
+) -> Directions:
     """The principal directions; their lengths are those by the covariance itself."""
-    nodes, dim = views[0].shape
+    dim = views[0].shape[1]
     kind = views[0].device.type
     rounded = kind == "cuda" and torch.get_float32_matmul_precision() != "highest"
     half = views[0].dtype == torch.float16
     if half or dim <= GRAM_COLUMNS.get((kind, rounded), 0):
-        grams = torch.stack([_gram(view) for view in views])
+        grams = total(torch.stack([_gram(view) for view in views]))
         covariances = torch.baddbmm(
             grams, means[:, :, None], means[:, None, :], beta=1 / nodes, alpha=-1
         )
@@ -169,17 +179,19 @@ def _directions(views: Pair, means: Tensor, iterations: int) -> Directions:
         covariances *= scale[:, None, None]
         covariance = partial(torch.bmm, covariances)
     else:
-        squares = torch.stack([agreement_blocks.column_squares(one) for one in views])
-        variances = squares / nodes - means.square()
+        squares = [agreement_blocks.column_squares(one) for one in views]
+        variances = total(torch.stack(squares)) / nodes - means.square()
         scale = _inverse(variances.sum(1))
-        covariance = partial(_by_passes, views, means, scale / nodes)
+        covariance = partial(_by_passes, views, means, scale / nodes, total)
     found = principal_directions(covariance, variances * scale[:, None], iterations)
     return found._replace(lengths=found.lengths / scale)
 
 
-def _by_passes(views: Pair, means: Tensor, scale: Tensor, columns: Tensor) -> Tensor:
+def _by_passes(
+    views: Pair, means: Tensor, scale: Tensor, total: Total, columns: Tensor
+) -> Tensor:
     parts = zip(views, means, scale, columns, strict=True)
-    return torch.stack([s * (v.T @ (v @ c - m @ c)) for v, m, s, c in parts])
+    return total(torch.stack([s * (v.T @ (v @ c - m @ c)) for v, m, s, c in parts]))
 
 
 def _inverse(total: Tensor) -> Tensor:

@@ -93,7 +93,7 @@ def column_squares(view: Tensor) -> Tensor:
 
 
 def pull(
-    views: Pair, activation: str, notes: RowNotes, by: Pull | None, gain: float = 1.0
+    views: Pair, activation: str, notes: RowNotes, by: Pull | None, share: float
 ) -> None:
     """Overwrite the activated views by the gradient before the activation.
 
@@ -101,11 +101,10 @@ def pull(
         views: The activated views.
         activation: Theirs.
         notes: What was noted of them.
-        by: The regulariser's part, multiplied by `gain` already.
-        gain: Factor on the gradient.
+        by: The regulariser's part, multiplied by `share` already.
+        share: Of a row in the whole batch, times any factor on the gradient.
     """
-    nodes, dim = views[0].shape
-    share = gain / nodes
+    dim = views[0].shape[1]
     # The cosine's gradient: the other row's share, and this row's, of both lengths.
     other = (notes.inverse_norms[0] * notes.inverse_norms[1] * -share)[:, None]
     own = (notes.cosines * notes.inverse_norms.square() * share)[..., None]
@@ -144,12 +143,14 @@ def _over_rows(view: Tensor, work: Callable[[range], Result]) -> list[Result]:
     """
     nodes, dim = view.shape
     on_cpu = view.device.type == "cpu"
-    step = min(nodes, max(64, BLOCK_NUMBERS["cpu" if on_cpu else "cuda"] // dim))
+    # Where several share a batch, one may have no rows of it.
+    step = max(64, BLOCK_NUMBERS["cpu" if on_cpu else "cuda"] // dim)
+    step = min(max(nodes, 1), step)
     threads = torch.get_num_threads() if on_cpu else 1
     count = min(threads, nodes // (step * BLOCKS_TO_SHARE))
     if count <= 1:
         # Threads share every operation then: the fewer of them the better.
-        step = min(nodes, SHARED_BLOCKS * step if on_cpu else step)
+        step = min(max(nodes, 1), SHARED_BLOCKS * step if on_cpu else step)
         return [work(range(0, nodes, step))]
 
     @torch.no_grad()

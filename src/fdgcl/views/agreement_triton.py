@@ -147,6 +147,8 @@ def activate(views: Pair, activation: str) -> RowNotes:
     cosines = views[0].new_empty(nodes, dtype=torch.float32)
     inverse_norms = cosines.new_empty(2, nodes)
     sums = cosines.new_empty(programs, 2, dim)
+    if nodes == 0:
+        return RowNotes(cosines, inverse_norms, sums.sum(0))
     _activate_kernel[(programs,)](
         *_contiguous(views),
         cosines,
@@ -162,14 +164,16 @@ def activate(views: Pair, activation: str) -> RowNotes:
 
 
 def pull(
-    views: Pair, activation: str, notes: RowNotes, by: Pull | None, gain: float = 1.0
+    views: Pair, activation: str, notes: RowNotes, by: Pull | None, share: float
 ) -> None:
     """Overwrite the activated views by the gradient before the activation.
 
-    The gradient is too small for float16 as it is; what `gain` makes too large for it
-    is cut off.
+    The gradient is too small for float16 as it is; what a factor in `share` makes too
+    large for it is cut off.
     """
     nodes, dim = views[0].shape
+    if nodes == 0:
+        return
     tile, programs = _sizes(views[0])
     # The kernel reads no vectors where there is no regulariser; any tensor will do.
     vectors = (notes.sums,) * 3 if by is None else by
@@ -180,7 +184,7 @@ def pull(
         *(vector.contiguous() for vector in vectors),
         nodes,
         dim,
-        gain / nodes,
+        share,
         torch.finfo(views[0].dtype).max,
         activation=activation,
         REGULAR=by is not None,

@@ -8,7 +8,7 @@ of X W in every epoch. The planner weighs them.
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Generator, Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple, Self, final
 
@@ -27,7 +27,7 @@ from fdgcl.views.precompute import (
 )
 from fdgcl.views.standardization import inverse_root, standardize
 
-_VIEW_NAMES = {"local": 0, "global": 1}
+VIEW_NAMES = {"local": 0, "global": 1}
 
 
 class Factors(NamedTuple):
@@ -42,6 +42,18 @@ class Factors(NamedTuple):
     weights: Tensor
 
 
+class Batch(NamedTuple):
+    """Rows to train on at a time.
+
+    Attributes:
+        rows: Those that are here; None for all of them.
+        size: How many it has in all, others' rows included.
+    """
+
+    rows: Tensor | None
+    size: int
+
+
 class ViewSource(abc.ABC):
     """Gives `p_a(L) X W` for each view, all rows or some of them."""
 
@@ -50,12 +62,34 @@ class ViewSource(abc.ABC):
     #: Rows to embed at a time; None for all, where some would cost as much as all.
     block_rows: int | None = None
 
-    def row_blocks(self, device: torch.device) -> list[Tensor | None]:
+    def row_blocks(self, device: torch.device) -> Iterable[Tensor | None]:
         """All rows, some at a time; None stands for all of them."""
         if self.block_rows is None or self.num_rows <= self.block_rows:
             return [None]
         rows = torch.arange(self.num_rows, device=device)
         return [*torch.split(rows, self.block_rows)]
+
+    def batches(
+        self, batch_size: int | None, seed: int, epoch: int
+    ) -> Generator[Batch, None, None]:
+        """All rows once, dealt anew in each epoch; a batch is good until the next.
+
+        Args:
+            batch_size: Rows of a batch; None for all.
+            seed: Of the dealing, with the epoch.
+            epoch: Which pass this is.
+        """
+        count = self.num_rows
+        if batch_size is None or batch_size >= count:
+            yield Batch(None, count)
+            return
+        generator = torch.Generator().manual_seed(batch_seed(seed, epoch))
+        parts = [*torch.split(torch.randperm(count, generator=generator), batch_size)]
+        # A single left-over row has no principal direction: it joins the batch before.
+        if len(parts[-1]) == 1:
+            parts[-2:] = [torch.cat(parts[-2:])]
+        for part in parts:
+            yield Batch(part, len(part))
 
     def kept(self, name: str, rows: Tensor | None = None) -> Tensor:  # noqa: ARG002
         """The `features` themselves, or as the `local` or `global` order diffuses."""
@@ -95,6 +129,11 @@ class ViewSource(abc.ABC):
             return standardize(hidden)
         mean, variance = self.moments(view, weight)
         return (hidden - mean) * inverse_root(variance)
+
+
+def batch_seed(seed: int, epoch: int) -> int:
+    """The seed of one epoch's batches."""
+    return seed * 1_000_003 + epoch
 
 
 @final
@@ -144,7 +183,7 @@ class Diffused(ViewSource):
         if name == "features":
             assert self._features is not None
             return dense_rows(self._features, rows)
-        view = _VIEW_NAMES[name]
+        view = VIEW_NAMES[name]
         return self._rows(view, rows) + self._means[view]
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:

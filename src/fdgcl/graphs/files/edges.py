@@ -42,16 +42,23 @@ def read_edge_list(
 ) -> EdgeList:
     """Read an edge list from CSV, TSV or Parquet; `read_graph` says how."""
     table = open_table(path, names_edges, (source, target, weight), header)
-    first, second = _ends(table, source, target)
-    weighted = _weight(table, weight, (first, second))
+    first, second, weighted = find_columns(table, source, target, weight)
     numbers = [] if weighted is None else [weighted]
     columns, found = table.read([first, second], numbers)
     start, end = table.ids(columns, [first, second])
     weights = None
     if weighted is not None:
         weights = np.asarray(found[0].to_numpy())
-        _refuse_bad_weights(table, weights, weighted)
+        refuse_bad_weights(table, weights, weighted)
     return EdgeList(path, start, end, weights)
+
+
+def find_columns(
+    table: Table, source: Column, target: Column, weight: Column
+) -> tuple[int, int, int | None]:
+    """Return the columns where edges start and end, and that of weights, if any."""
+    first, second = _ends(table, source, target)
+    return first, second, _weight(table, weight, (first, second))
 
 
 def _ends(table: Table, source: Column, target: Column) -> tuple[int, int]:
@@ -85,12 +92,14 @@ def _weight(table: Table, given: Column, ends: tuple[int, int]) -> int | None:
     return None if found in ends else found
 
 
-def _refuse_bad_weights(table: Table, weights: Any, column: int) -> None:
+def refuse_bad_weights(table: Table, weights: Any, column: int, first: int = 0) -> None:
+    """Raise InputError when a weight is not finite or negative, naming its row."""
     bad = ~np.isfinite(weights) | (weights < 0)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         message = (
-            f"{table.path} has the weight {weights[row]:g} in row {row + 1}, column "
-            f"{table.names[column]!r}, but weights must be finite and not negative"
+            f"{table.path} has the weight {weights[row]:g} in row {first + row + 1}, "
+            f"column {table.names[column]!r}, but weights must be finite and not "
+            "negative"
         )
         raise InputError(message)

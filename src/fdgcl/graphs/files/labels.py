@@ -79,6 +79,12 @@ def read_label_table(
     columns, _ = table.read([key, label])
     ids = table.ids(columns[:1], [key])[0]
     node_ids.refuse_repeated(ids, f"the column {table.names[key]!r} of {path}")
+    if pa.types.is_nested(columns[1].type):
+        message = (
+            f"the column {table.names[label]!r} of {path} holds {columns[1].type}, "
+            "where one label in each row is expected"
+        )
+        raise InputError(message)
     codes, names = encode_labels(_values(columns[1]))
     return LabelTable(path, ids, codes, names)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fdgcl._checks import InputError
-from fdgcl.graphs.files.table import Table
+from fdgcl.graphs.files.table import Batch, Table
 
 _MAGIC = b"PAR1"
+# What is read of each column at a time; without, all of its row group would be.
+_BUFFER_BYTES = 1 << 18
 
 
 def is_parquet(path: Path) -> bool:
@@ -37,7 +39,9 @@ class ParquetTable(Table):
         """
         self.path = path
         try:
-            self._schema = pq.read_schema(path)
+            with pq.ParquetFile(path) as file:
+                self._schema = file.schema_arrow
+                self._rows = int(file.metadata.num_rows)
         except (pa.ArrowException, OSError) as error:
             message = f"{path} is not a Parquet file, or it is damaged"
             raise InputError(message) from error
@@ -82,20 +86,77 @@ class ParquetTable(Table):
         lengths = pc.list_value_length(rows)
         if rows.null_count or len(pc.unique(lengths)) != 1 or lengths[0].as_py() == 0:
             other = pc.fill_null(pc.not_equal(lengths, lengths[0]), True)
-            row = max(int(pc.index(other, True).as_py()), 0) + 1
-            message = (
-                f"{self.path} must have vectors of one length in column {name!r}; row "
-                f"{row} is missing, empty or of another length than row 1"
-            )
-            raise InputError(message)
+            raise self._uneven(name, max(int(pc.index(other, True).as_py()), 0) + 1)
         flat = self._numbers(pc.list_flatten(rows), column)
         return np.asarray(flat.to_numpy()).reshape(len(rows), -1)
 
-    def _numbers(self, column: pa.ChunkedArray, number: int) -> Any:
-        self.refuse_missing(column, number)
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+        return self._rows
+
+    def batches(
+        self, as_is: Sequence[int], numbers: Sequence[int] = (), *, rows: int, skip: int
+    ) -> Iterator[Batch]:
+        """Read columns by parts, even of a single giant row group."""
+        for first, batch in self._stream([*as_is, *numbers], rows, skip):
+            found = np.empty((len(batch), len(numbers)), np.float32)
+            for place, number in enumerate(numbers):
+                column = batch.column(self.names[number])
+                found[:, place] = self._numbers(column, number, first).to_numpy(
+                    zero_copy_only=False
+                )
+            kept = [batch.column(self.names[number]) for number in as_is]
+            yield Batch(first, kept, found)
+
+    def vector_batches(self, column: int, *, rows: int, skip: int) -> Iterator[Batch]:
+        """Read a column of lists by parts, as rows of a matrix.
+
+        Raises:
+            InputError: As `read_vectors`.
+        """
+        name, width = self.names[column], None
+        for first, batch in self._stream([column], rows, skip):
+            vectors = batch.column(name)
+            lengths = pc.list_value_length(vectors)
+            width = width or lengths[0].as_py() or 1
+            other = pc.fill_null(pc.not_equal(lengths, width), True)
+            row = int(pc.index(other, True).as_py())
+            if row >= 0:
+                raise self._uneven(name, first + row + 1)
+            flat = self._numbers(vectors.flatten(), column, first)
+            values = np.asarray(flat.to_numpy(zero_copy_only=False))
+            yield Batch(first, [], values.reshape(len(vectors), width))
+
+    def _stream(
+        self, columns: Sequence[int], rows: int, skip: int
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield record batches, each with the number of its first row."""
+        wanted = self._wanted(columns)
+        try:
+            with pq.ParquetFile(
+                self.path, pre_buffer=False, buffer_size=_BUFFER_BYTES
+            ) as file:
+                groups, row = _groups_after(file.metadata, skip)
+                for batch in file.iter_batches(rows, groups, wanted):
+                    kept = batch.slice(max(0, skip - row))
+                    if len(kept):
+                        yield row + len(batch) - len(kept), kept
+                    row += len(batch)
+        except (pa.ArrowException, OSError) as error:
+            message = f"{self.path} is damaged: its columns cannot be read"
+            raise InputError(message) from error
+        if row == 0:
+            message = f"{self.path} has no rows"
+            raise InputError(message)
+
+    def _numbers(
+        self, column: pa.ChunkedArray | pa.Array, number: int, first: int = 0
+    ) -> Any:
+        self.refuse_missing(column, number, first)
         kind = column.type
         if _is_text(kind):
-            return self.numbers_from_text(column.cast(pa.string()), number)
+            return self.numbers_from_text(column.cast(pa.string()), number, first)
         if pa.types.is_boolean(kind):
             return column.cast(pa.float32())
         if pa.types.is_integer(kind) or pa.types.is_floating(kind):
@@ -108,12 +169,22 @@ class ParquetTable(Table):
         )
         raise InputError(message)
 
-    def _load(self, columns: Sequence[int]) -> pa.Table:
+    def _uneven(self, name: str, row: int) -> InputError:
+        return InputError(
+            f"{self.path} must have vectors of one length in column {name!r}; row "
+            f"{row} is missing, empty or of another length than row 1"
+        )
+
+    def _wanted(self, columns: Sequence[int]) -> list[str]:
         wanted = [self.names[number] for number in dict.fromkeys(columns)]
         repeated = [name for name in wanted if self.names.count(name) > 1]
         if repeated:
             message = f"{self.path} has several columns named {repeated[0]!r}"
             raise InputError(message)
+        return wanted
+
+    def _load(self, columns: Sequence[int]) -> pa.Table:
+        wanted = self._wanted(columns)
         try:
             table = pq.ParquetFile(self.path).read(columns=wanted)
         except (pa.ArrowException, OSError) as error:
@@ -132,3 +203,14 @@ def _is_text(kind: Any) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _groups_after(metadata: Any, skip: int) -> tuple[list[int], int]:
+    """The row groups that are not all skipped, and the number of their first row."""
+    row = group = 0
+    while group < metadata.num_row_groups:
+        rows = metadata.row_group(group).num_rows
+        if row + rows > skip:
+            break
+        row, group = row + rows, group + 1
+    return list(range(group, metadata.num_row_groups)), row

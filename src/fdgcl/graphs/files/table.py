@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,6 +19,24 @@ from fdgcl.graphs.files.names import MISSING, is_finite
 from fdgcl.graphs.ids import ArrowIds, from_column, whole_numbers
 
 _SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a table that follow each other.
+
+    Attributes:
+        first: The number of the first row, from 0.
+        as_is: Columns as they stand in the file.
+        numbers: (rows, columns) float32.
+    """
+
+    first: int
+    as_is: list[pa.Array]
+    numbers: npt.NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.as_is[0]) if self.as_is else len(self.numbers)
 
 
 class Table(ABC):
@@ -51,6 +72,27 @@ class Table(ABC):
             InputError: The file is damaged or has no rows, or a number is none.
         """
 
+    @abstractmethod
+    def batches(
+        self, as_is: Sequence[int], numbers: Sequence[int] = (), *, rows: int, skip: int
+    ) -> Iterator[Batch]:
+        """Read what `read` does, a few rows at a time, in memory that stays the same.
+
+        Args:
+            as_is: Columns wanted as they stand in the file.
+            numbers: Columns wanted as float32.
+            rows: Rows at a time, at most.
+            skip: Rows at the top that are not wanted.
+
+        Raises:
+            InputError: As `read`.
+        """
+
+    @property
+    @abstractmethod
+    def num_rows(self) -> int | None:
+        """Number of rows, where the file says it."""
+
     def find(self, given: str | int) -> int:
         """Return the number of a column asked for by name or, from 0, by number."""
         if isinstance(given, int) and 0 <= given < len(self.names):
@@ -78,17 +120,26 @@ class Table(ABC):
             found.append(from_column(column, where))
         return found if self.typed else whole_numbers(found)
 
-    def refuse_missing(self, column: pa.ChunkedArray, number: int) -> None:
+    def refuse_missing(
+        self, column: pa.ChunkedArray | pa.Array, number: int, first: int = 0
+    ) -> None:
         """Raise InputError when a number is missing, naming row and column."""
         if column.null_count:
-            row = int(pc.index(pc.is_null(column), True).as_py()) + 1
+            row = int(pc.index(pc.is_null(column), True).as_py()) + first + 1
             message = (
                 f"{self.path} has no number in row {row}, column {self.names[number]!r}"
             )
             raise InputError(message)
 
-    def numbers_from_text(self, column: pa.ChunkedArray, number: int) -> Any:
+    def numbers_from_text(
+        self, column: pa.ChunkedArray | pa.Array, number: int, first: int = 0
+    ) -> Any:
         """Return text as float32: numbers, or true and false.
+
+        Args:
+            column: The text.
+            number: The column's number.
+            first: The number of its first row, from 0.
 
         Raises:
             InputError: A value is neither; the message names row and column.
@@ -103,8 +154,8 @@ class Table(ABC):
         except pa.ArrowInvalid:
             row, value = _first_no_number(column)
         message = (
-            f"{self.path} has {value!r} in row {row}, column {self.names[number]!r}, "
-            "where a number is expected"
+            f"{self.path} has {value!r} in row {first + row}, column "
+            f"{self.names[number]!r}, where a number is expected"
         )
         raise InputError(message)
 

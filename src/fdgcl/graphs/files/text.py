@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from fdgcl._checks import InputError
 from fdgcl.graphs.files.names import MISSING, is_header, is_number
-from fdgcl.graphs.files.table import Table
+from fdgcl.graphs.files.table import Batch, Table
 
 _SAMPLE_BYTES = 1 << 22
 _SAMPLE_ROWS = 50
+# What is read at a time where the whole is too large, and at least for each column.
+_BLOCK_BYTES = 1 << 22
+_CELL_BYTES = 256
 _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t", ".tab": "\t"}
 _ANY_DELIMITER = "\t,;| "
 _COMMENTS = ("# ", "#\t", "% ", "%\t", "%%")
@@ -94,10 +98,100 @@ class TextTable(Table):
             self.refuse_missing(column, number)
         return [_trim(table[_key(number)]) for number in as_is], found
 
+    @property
+    def num_rows(self) -> None:
+        """Not known before all of it is read."""
+        return
+
+    def batches(
+        self, as_is: Sequence[int], numbers: Sequence[int] = (), *, rows: int, skip: int
+    ) -> Iterator[Batch]:
+        """Read columns by parts."""
+        columns = [*as_is, *numbers]
+        types = dict.fromkeys(numbers, pa.float32())
+        done, read = skip, 0
+        while True:
+            try:
+                for read, batch in self._stream(columns, types, rows):
+                    if read + len(batch) <= done:
+                        continue
+                    kept = batch.slice(max(0, done - read))
+                    yield self._batch(done, kept, as_is, numbers)
+                    done += len(kept)
+            except _ConversionError:
+                # From here on as text, in which the number that is none can be found.
+                types = {}
+                continue
+            break
+        if read == done == 0:
+            message = f"{self.path} has no rows below its header"
+            raise InputError(message)
+
+    def _batch(
+        self, first: int, batch: Any, as_is: Sequence[int], numbers: Sequence[int]
+    ) -> Batch:
+        found = np.empty((len(batch), len(numbers)), np.float32)
+        for place, number in enumerate(numbers):
+            column = batch.column(_key(number))
+            if pa.types.is_string(column.type):
+                column = self.numbers_from_text(_trim(column), number, first)
+            self.refuse_missing(column, number, first)
+            found[:, place] = column.to_numpy(zero_copy_only=False)
+        kept = [_trim(batch.column(_key(number))) for number in as_is]
+        return Batch(first, kept, found)
+
+    def _stream(
+        self, columns: Sequence[int], types: dict[int, Any], rows: int
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield record batches, each with the number of its first row."""
+        unfit: list[Any] = []
+        # A row must fit in what is read at a time.
+        size = max(_BLOCK_BYTES, _CELL_BYTES * len(self.names))
+        options = self._options(columns, types, unfit, threads=False, block_size=size)
+        first = 0
+        try:
+            with self._open() as stream:
+                stream.read(self._skipped)
+                for batch in arrow_csv.open_csv(stream, *options):
+                    for start in range(0, len(batch), rows):
+                        yield first + start, batch.slice(start, rows)
+                    first += len(batch)
+        except pa.ArrowInvalid as error:
+            if unfit:
+                raise self._unfit(unfit[0]) from error
+            raise self._explain(error, bool(types)) from error
+        except OSError as error:
+            raise self._damaged() from error
+
     def _load(
         self, columns: Sequence[int], types: dict[int, Any], threads: bool = True
     ) -> pa.Table:
         unfit: list[Any] = []
+        options = self._options(columns, types, unfit, threads=threads)
+        try:
+            with self._open() as stream:
+                stream.read(self._skipped)
+                return arrow_csv.read_csv(stream, *options)
+        except pa.ArrowInvalid as error:
+            if not unfit:
+                raise self._explain(error, bool(types)) from error
+            if threads:
+                # A row's number is known only when one thread counts them.
+                return self._load(columns, types, threads=False)
+            raise self._unfit(unfit[0]) from error
+        except OSError as error:
+            raise self._damaged() from error
+
+    def _options(
+        self,
+        columns: Sequence[int],
+        types: dict[int, Any],
+        unfit: list[Any],
+        *,
+        threads: bool,
+        **more: Any,
+    ) -> tuple[Any, Any, Any]:
+        """How to read, parse and convert; rows that do not fit go to `unfit`."""
 
         def note(row: Any) -> str:
             unfit.append(row)
@@ -113,25 +207,14 @@ class TextTable(Table):
             delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=note
         )
         names = [_key(i) for i in range(len(self.names))]
-        try:
-            with self._open() as stream:
-                stream.read(self._skipped)
-                options = arrow_csv.ReadOptions(column_names=names, use_threads=threads)
-                return arrow_csv.read_csv(stream, options, parse, convert)
-        except pa.ArrowInvalid as error:
-            if not unfit:
-                raise self._explain(error, bool(types)) from error
-            if threads:
-                # A row's number is known only when one thread counts them.
-                return self._load(columns, types, threads=False)
-            row = unfit[0]
-            message = (
-                f"{self.path} has {row.actual_columns} values in row {row.number}, "
-                f"where {row.expected_columns} are expected: {row.text[:80]!r}"
-            )
-            raise InputError(message) from error
-        except OSError as error:
-            raise self._damaged() from error
+        read = arrow_csv.ReadOptions(column_names=names, use_threads=threads, **more)
+        return read, parse, convert
+
+    def _unfit(self, row: Any) -> InputError:
+        return InputError(
+            f"{self.path} has {row.actual_columns} values in row {row.number}, "
+            f"where {row.expected_columns} are expected: {row.text[:80]!r}"
+        )
 
     def _open(self) -> Any:
         return pa.input_stream(str(self.path), compression="detect")

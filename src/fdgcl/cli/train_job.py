@@ -1,0 +1,244 @@
+"""One training on a store: diffuse where needed, train, embed, tell."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+import typer
+
+from fdgcl._checks import InputError
+from fdgcl.cli.console import fail
+from fdgcl.cli.failures import FAILURE, INTERRUPTED
+from fdgcl.cli.job import describe
+from fdgcl.cli.runs import check_writable
+from fdgcl.cli.talk import Talk
+from fdgcl.fitting import beta_notices
+from fdgcl.model import FDGCL
+from fdgcl.scale import Diffusion, Store, diffuse_store, plan_diffusion
+from fdgcl.scale.fitting import Trained, default_run, store_settings, train_store
+from fdgcl.scale.memory import available_bytes, parse_size
+from fdgcl.scale.training_plan import TrainingPlan, plan_training
+from fdgcl.settings import Settings
+from fdgcl.training import NonFiniteLossError, Team, TeamError, team_of_environment
+
+# Of the memory to spare, where no bound is given.
+_SHARE = 0.6
+
+
+@dataclass(frozen=True)
+class TrainJob:
+    """What to train on and how; `run` does it, `plan` only tells.
+
+    Attributes:
+        store: The graph.
+        settings: The model's.
+        folder: Of the run.
+        output: Of the embedding.
+        memory: The bound, in bytes.
+        talk: Where text goes.
+        members: Processes that train together.
+        here: How many of them run on this machine.
+        is_first: Whether this process speaks for all.
+    """
+
+    store: Store
+    settings: Settings
+    folder: Path
+    output: Path
+    memory: int
+    talk: Talk
+    members: int
+    here: int
+    is_first: bool
+
+    @classmethod
+    def of(
+        cls,
+        store: Path,
+        output: Path,
+        run: Path | None,
+        memory: str | None,
+        given: Mapping[str, Any],
+        talk: Talk,
+    ) -> Self:
+        """Check what was typed.
+
+        Raises:
+            InputError: It does not fit together; the first process says so.
+        """
+        members = _number("WORLD_SIZE", 1)
+        is_first = _number("RANK", 0) == 0
+        try:
+            opened = Store.open(store)
+            settings = store_settings(opened, FDGCL(**given).check())
+            _check_output(output)
+            folder = run or default_run(opened, settings)
+            check_writable(folder)
+            bound = _SHARE * available_bytes() if memory is None else parse_size(memory)
+            _choose_device(settings)
+        except InputError:
+            if is_first:
+                raise
+            raise typer.Exit(FAILURE) from None
+        return cls(
+            opened,
+            settings,
+            folder,
+            output,
+            int(bound),
+            talk if is_first else Talk(quiet=True),
+            members,
+            _number("LOCAL_WORLD_SIZE", members),
+            is_first,
+        )
+
+    def plan(self) -> None:
+        """Tell what `run` would take; write nothing."""
+        plan = self._plan()
+        diffusion = None
+        if not self._is_diffused:
+            diffusion = plan_diffusion(self.store, self.settings, memory=self.memory)
+            for sentence in diffusion.describe():
+                self.talk.say(f"diffusing  {sentence}")
+        for sentence in plan.describe():
+            self.talk.say(f"training   {sentence}")
+        self.talk.say("dry run: nothing was trained, nothing written")
+        self.talk.emit(
+            {
+                "diffusion": None if diffusion is None else diffusion.to_dict(),
+                "training": plan.to_dict(),
+                "settings": self.settings.to_dict(),
+            }
+        )
+        plan.check()
+
+    def run(self) -> None:
+        """Do it all."""
+        try:
+            with team_of_environment(self.settings.torch_device) as team:
+                trained = self._run(team)
+        except (TeamError, NonFiniteLossError):
+            if self.is_first:
+                raise
+            raise typer.Exit(FAILURE) from None
+        except KeyboardInterrupt:
+            if self.is_first:
+                fail("interrupted; the same command goes on where it stopped")
+            raise typer.Exit(INTERRUPTED) from None
+        self._tell(trained)
+
+    def _run(self, team: Team) -> Trained:
+        with self.talk.bars() as bars:
+            team.by_first(self._plan().check)
+            if not self._is_diffused:
+                team.by_first(self._refuse_others)
+                diffuse_store(
+                    self.store, self.settings, memory=self.memory, progress=bars
+                )
+            beta = Diffusion.of(self.store, self.settings).recipe.beta
+            self.talk.notice(*beta_notices(self.settings, beta))
+            return train_store(
+                self.store,
+                self.settings,
+                self.folder,
+                self.output,
+                memory=self.memory,
+                team=team,
+                here=self.here,
+                progress=bars,
+            )
+
+    def _plan(self) -> TrainingPlan:
+        return plan_training(
+            self.store,
+            self.settings,
+            memory=self.memory,
+            members=self.members,
+            here=self.here,
+        )
+
+    @property
+    def _is_diffused(self) -> bool:
+        diffusion = Diffusion.of(self.store, self.settings)
+        return diffusion.is_begun and not diffusion.missing
+
+    def _refuse_others(self) -> None:
+        """Several processes would diffuse the same, each of them with all memory."""
+        if self.members > 1:
+            message = (
+                f"the features of {self.store.folder} are not diffused by these "
+                "settings yet, which several processes cannot do here: run `fdgcl "
+                f"diffuse {shlex.quote(str(self.store.folder))}` with them first"
+            )
+            raise InputError(message)
+
+    def _tell(self, trained: Trained) -> None:
+        history, nodes = trained.history, self.store.manifest.nodes
+        last = history[-1] if history else None
+        facts = {
+            "seconds": round(trained.seconds, 3),
+            "epochs": len(history),
+            "loss": last.loss if last else None,
+            "effective_rank_1": last.effective_rank_1 if last else None,
+            "effective_rank_2": last.effective_rank_2 if last else None,
+        }
+        following = shlex.join(
+            ["fdgcl", "evaluate", str(trained.embedding), "--labels", "LABELS"]
+        )
+        if trained.resumed:
+            self.talk.notice(
+                f"{trained.resumed} of {len(history)} epochs were done before"
+            )
+        self.talk.say(
+            f"embedding  {trained.embedding}  ({nodes:,} nodes x {trained.width}, "
+            f"{trained.parts} part{'s'[: trained.parts > 1]})"
+        )
+        self.talk.say(f"run        {trained.run}")
+        self.talk.say(f"training   {describe(facts)}")
+        self.talk.say(f"next       {following}")
+        self.talk.emit(
+            {
+                "embedding": str(trained.embedding),
+                "run": str(trained.run),
+                "nodes": nodes,
+                "dim": trained.width,
+                "parts": trained.parts,
+                "resumed_epochs": trained.resumed,
+                "processes": self.members,
+                **facts,
+                "settings": self.settings.to_dict(),
+                "notices": self.talk.notices,
+                "next": following,
+            }
+        )
+
+
+def _number(name: str, default: int) -> int:
+    """A number that torchrun leaves in the environment."""
+    text = os.environ.get(name, str(default))
+    if not text.isdigit():
+        message = f"{name} in the environment must be a whole number, got {text!r}"
+        raise InputError(message)
+    return int(text)
+
+
+def _check_output(folder: Path) -> None:
+    if folder.suffix in (".parquet", ".pq") or folder.is_file():
+        message = (
+            "the embedding is a folder of Parquet files: --output must name a folder, "
+            f"got {folder}"
+        )
+        raise InputError(message)
+    check_writable(folder)
+
+
+def _choose_device(settings: Settings) -> None:
+    """Give each process on a machine a GPU of its own, where there are some."""
+    if settings.torch_device.type == "cuda":
+        torch.cuda.set_device(_number("LOCAL_RANK", 0) % torch.cuda.device_count())

@@ -1,0 +1,39 @@
+"""Slices of a diffusion as tasks of an executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fdgcl.scale.diffused import Diffusion
+from fdgcl.scale.executors.base import Executor, Task
+
+
+def run_slices(
+    diffusion: Diffusion,
+    numbers: Sequence[int],
+    executor: Executor,
+    threads: int,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> None:
+    """Run some slices of a diffusion that was begun.
+
+    Args:
+        diffusion: The diffusion.
+        numbers: Of the slices.
+        executor: Runs them.
+        threads: Of each.
+        progress: Called with the stage `diffuse`, and how many of all slices are done.
+    """
+    count = diffusion.recipe.num_slices
+    done = count - len(diffusion.missing)
+
+    def tell(step: int) -> None:
+        nonlocal done
+        done += step
+        if progress is not None:
+            progress("diffuse", done, count)
+
+    tell(0)
+    folders = str(diffusion.store.folder.absolute()), str(diffusion.folder.absolute())
+    tasks = [Task(*folders, number, threads) for number in numbers]
+    executor.run(tasks, lambda _: tell(1))

@@ -1,0 +1,106 @@
+"""Features into the store: a few columns in each file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fdgcl._checks import InputError
+from fdgcl.scale.arrays import ArrayWriter, is_finished
+from fdgcl.scale.importing.ahead import ahead
+from fdgcl.scale.importing.budget import Limits
+from fdgcl.scale.importing.featurefile import Block, Features
+from fdgcl.scale.importing.steps import Progress
+from fdgcl.scale.store import features_path
+
+STAGE = "copying features"
+BLOCK_COLUMNS = 8
+
+
+@dataclass(frozen=True)
+class FeatureBlocks:
+    """Copies features; what was copied before an accident stays.
+
+    Attributes:
+        features: Where they come from.
+        source: The file, for messages.
+        nodes: How many rows there must be.
+        name: The id of a row in words, for messages.
+    """
+
+    features: Features
+    source: str
+    folder: Path
+    nodes: int
+    name: Callable[[int], str]
+    limits: Limits
+    progress: Progress
+
+    def write(self) -> None:
+        """Copy all columns, some blocks of them in each pass over the file.
+
+        Raises:
+            InputError: A number is not finite, or the disk is full.
+        """
+        width = self.features.width
+        step = max(BLOCK_COLUMNS, self.limits.feature_columns)
+        for first in range(0, width, step):
+            self._pass(first, min(first + step, width))
+
+    def _pass(self, first: int, last: int) -> None:
+        with ExitStack() as stack:
+            writers: list[tuple[int, ArrayWriter]] = []
+            for column in range(first, last, BLOCK_COLUMNS):
+                path = features_path(self.folder, column // BLOCK_COLUMNS)
+                if not is_finished(path):
+                    columns = min(BLOCK_COLUMNS, last - column)
+                    writer = ArrayWriter(path, np.float32, columns, resumable=True)
+                    writers.append((column - first, stack.enter_context(writer)))
+            if writers:
+                self._copy(first, last, writers)
+
+    def _copy(
+        self, first: int, last: int, writers: list[tuple[int, ArrayWriter]]
+    ) -> None:
+        row = kept = min(writer.rows for _, writer in writers)
+        blocks = self.features.blocks(slice(first, last), self.limits.feature_rows, row)
+        for block in ahead(blocks):
+            self._refuse_not_finite(block, row, first)
+            for place, writer in writers:
+                # One that was kept later than others has some of these rows.
+                new = block[max(0, writer.rows - row) :]
+                writer.append(new[:, place : place + BLOCK_COLUMNS])
+            row += len(block)
+            if row - kept >= self.limits.keep_rows:
+                for _, writer in writers:
+                    writer.keep()
+                kept = row
+            width = self.features.width
+            done = self.nodes * first + row * (last - first)
+            self.progress(STAGE, done // width, self.nodes)
+        if row != self.nodes:
+            message = (
+                f"{self.source} must have one row for each of {self.nodes:,} nodes, "
+                f"got {row:,}: was it changed?"
+            )
+            raise InputError(message)
+
+    def _refuse_not_finite(self, block: Block, row: int, first: int) -> None:
+        # A sum is finite only if all numbers are, and needs no memory of its own.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(block.sum(dtype=np.float64)):
+                return
+        bad = np.argwhere(~np.isfinite(block))[0]
+        column = first + int(bad[1])
+        names = self.features.names
+        name = repr(names[column]) if names else f"{column + 1}"
+        message = (
+            f"{self.source} has {block[tuple(bad)]} in row {row + int(bad[0]) + 1:,}"
+            f"{self.name(row + int(bad[0]))}, feature {name}, where a finite number is "
+            "expected"
+        )
+        raise InputError(message)

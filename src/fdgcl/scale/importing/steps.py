@@ -1,0 +1,13 @@
+"""How an import tells what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+#: Called with the stage, what is done of it, and how much there is.
+Progress: TypeAlias = Callable[[str, int, int], None]
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Tell nothing."""

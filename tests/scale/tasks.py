@@ -1,0 +1,112 @@
+"""Diffusions cut into many slices, and tasks that misbehave.
+
+A module of its own: processes that are started anew import it by name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Never
+
+import torch
+
+from fdgcl import FDGCL
+from fdgcl._checks import InputError
+from fdgcl.scale.diffused import Diffusion
+from fdgcl.scale.diffusing import begin
+from fdgcl.scale.executors import InProcess, Task
+from fdgcl.scale.plan import plan_diffusion
+from fdgcl.scale.store import Store
+from fdgcl.settings import Settings
+
+
+def some_settings(**others: Any) -> Settings:
+    """Four products with the graph."""
+    return FDGCL(**{"dim": 4, "time": 4.0, "step": 1.0, **others}).check()
+
+
+def begun(store: Store, width: int = 1, **settings: Any) -> Diffusion:
+    """A diffusion with slices of so many columns, none of them done."""
+    chosen = some_settings(**settings)
+    plan = plan_diffusion(store, chosen, memory=10**11, threads=1)
+    columns = (*range(0, store.manifest.features, width), store.manifest.features)
+    return begin(store, chosen, replace(plan, columns=columns))
+
+
+def tasks_of(diffusion: Diffusion, threads: int = 1) -> list[Task]:
+    """All slices that are missing."""
+    folders = str(diffusion.store.folder), str(diffusion.folder)
+    return [Task(*folders, number, threads) for number in diffusion.missing]
+
+
+def contents(diffusion: Diffusion) -> dict[str, bytes]:
+    """Every file, hidden ones as well."""
+    folder = diffusion.folder
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def diffused_here(diffusion: Diffusion) -> dict[str, bytes]:
+    """What the plainest executor makes of it."""
+    InProcess(1).run(tasks_of(diffusion), lambda _: None)
+    assert diffusion.missing == []
+    return contents(diffusion)
+
+
+class Deadly(Task):
+    """Leaves a mark, and takes its process with it."""
+
+    def run(self) -> Never:
+        with (Path(self.store) / f"tried-{self.number}").open("a") as stream:
+            stream.write("x")
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+
+class Refused(Task):
+    """Finds something wrong, once the one beside it is at work."""
+
+    def run(self) -> Never:
+        while not list(Path(self.store).glob("slow-*")):
+            time.sleep(0.01)
+        message = f"slice {self.number} is no good"
+        raise InputError(message)
+
+
+class Slow(Task):
+    """Takes a minute; says who it is, and that it could clear up."""
+
+    def run(self) -> int:
+        mark = Path(self.store) / f"slow-{os.getpid()}"
+        mark.touch()
+        try:
+            time.sleep(60)
+        finally:
+            mark.with_name("cleared").touch()
+        return self.number
+
+
+class Telling(Task):
+    """Writes down what its process may use."""
+
+    def run(self) -> int:
+        names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+        told = {name: os.environ.get(name) for name in names}
+        found = {**told, "torch": torch.get_num_threads(), "pid": os.getpid()}
+        (Path(self.store) / f"told-{self.number}").write_text(json.dumps(found))
+        return self.number
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there, and not only its remains."""
+    try:
+        return (
+            Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        )
+    except OSError:
+        return False

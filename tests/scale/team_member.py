@@ -1,0 +1,65 @@
+"""One process of a team that trains what it is told; run by `teams.run_team`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import torch
+
+from fdgcl.scale import dealing
+from fdgcl.scale.fitting import train_store
+from fdgcl.scale.store import Store
+from fdgcl.training import Team, team_of_environment
+
+
+def main(orders: Path) -> None:
+    warnings.simplefilter("error")
+    torch.set_num_threads(1)
+    told = json.loads(orders.read_text())
+    dealing.WINDOW_ROWS = told["window_rows"]
+    with team_of_environment(torch.device("cpu")) as team:
+        check_exchange(team)
+        for job in told["jobs"]:
+            train(told["store"], job, team)
+
+
+def train(store: str, job: dict, team: Team) -> None:
+    from trainings import MEMORY, small
+
+    losses = []
+    train_store(
+        Store.open(store),
+        small(**job["settings"]),
+        Path(job["folder"], "run"),
+        Path(job["folder"], "Z"),
+        memory=2 * MEMORY,
+        team=team,
+        shard_rows=70,
+        on_epoch=lambda record: losses.append([record.loss, record.alignment]),
+    )
+    Path(job["folder"], f"losses-{team.rank}.json").write_text(json.dumps(losses))
+
+
+def check_exchange(team: Team) -> None:
+    """Sums, and rows of different numbers with gradients to one's own."""
+    ranks = torch.arange(team.size, dtype=torch.float32)
+    own = torch.full((2, 3), float(team.rank))
+    assert team.sum(own) is own
+    assert torch.equal(own, torch.full((2, 3), float(ranks.sum())))
+    turned = torch.full((3, 2), float(team.rank)).T  # not contiguous
+    assert torch.equal(team.sum(turned), own)
+    rows = torch.full((team.rank, 2), float(team.rank), requires_grad=True)
+    every = team.gather_rows(rows)
+    expected = ranks.repeat_interleave(ranks.long())[:, None].expand(-1, 2)
+    assert torch.equal(every, expected)
+    every.square().sum().backward()
+    assert rows.grad is not None
+    assert torch.equal(rows.grad, 2 * rows.detach())
+    team.barrier()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

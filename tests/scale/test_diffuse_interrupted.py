@@ -1,0 +1,111 @@
+"""`fdgcl diffuse` ended in the middle, by its user or by the system: it goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from accidents import kill, partials, wait_for
+from stores import make_store
+from tasks import begun, contents, diffused_here, is_alive
+from typer.testing import CliRunner
+
+from fdgcl.cli import app
+from fdgcl.scale.diffused import Diffusion
+
+SIZES: dict[str, Any] = {"nodes": 30_000, "edges": 150_000, "features": 20}
+GIVEN = ("--time", "4", "--step", "1")
+
+
+def start(store: Path, *options: str) -> subprocess.Popen[str]:
+    """Run the command as a terminal does: with its own group of processes."""
+    words = [sys.executable, "-m", "fdgcl", "diffuse", str(store), *GIVEN, *options]
+    return subprocess.Popen(
+        words,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finished(diffusion: Diffusion) -> dict[Path, tuple[int, int]]:
+    """The files of slices that are done, and what changes if they are written anew."""
+    slices = set(range(diffusion.recipe.num_slices)) - set(diffusion.missing)
+    paths = [diffusion.path(order, n) for order in (0, 1) for n in slices]
+    return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths}
+
+
+def group(process: subprocess.Popen[str]) -> list[int]:
+    """The processes that are left of a command."""
+    pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [pid for pid in pids if _session(pid) == process.pid and is_alive(pid)]
+
+
+def _session(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return -1
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    os.killpg(process.pid, signal.SIGINT)
+
+
+def kill_it(process: subprocess.Popen[str]) -> None:
+    kill(process.pid)
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What comes of it without an accident."""
+    folder = tmp_path_factory.mktemp("whole")
+    return diffused_here(begun(make_store(folder / "b", **SIZES)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "accident", "code"),
+    [
+        ((), interrupt, 130),
+        ((), kill_it, -signal.SIGKILL),
+        (("--workers", "2"), interrupt, 130),
+        (("--dask", "local", "--workers", "2"), interrupt, 130),
+    ],
+    ids=["Ctrl-C", "killed", "Ctrl-C of processes", "Ctrl-C of Dask"],
+)
+def test_it_goes_on_where_it_stopped(
+    tmp_path: Path,
+    expected: dict[str, bytes],
+    options: tuple[str, ...],
+    accident: Callable[[subprocess.Popen[str]], None],
+    code: int,
+) -> None:
+    diffusion = begun(make_store(tmp_path / "b", **SIZES))
+    with start(tmp_path / "b", *options) as process:
+        wait_for(lambda: finished(diffusion))
+        accident(process)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == code, told
+    wait_for(lambda: not group(process), seconds=20)
+    assert diffusion.missing, "it was too quick"
+    if code == 130:
+        assert "interrupted; what is done is kept: the same command goes on" in told
+        assert "Traceback" not in told
+    if options == () and code == 130:
+        assert not partials(diffusion.folder)
+    before = finished(diffusion)
+    again = CliRunner().invoke(app, ["diffuse", str(tmp_path / "b"), *GIVEN])
+    assert again.exit_code == 0, again.output
+    assert "slices were there already" in again.stderr
+    after = finished(diffusion)
+    assert {path: after[path] for path in before} == before
+    assert contents(diffusion) == expected

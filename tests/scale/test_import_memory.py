@@ -1,0 +1,102 @@
+"""The memory that is allowed is a bound: the peak of a fresh process stays below it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fdgcl.scale.importing import Request, plan_import
+from fdgcl.scale.memory import resident_bytes
+
+NODES, EDGES, WIDTH = 300_000, 5_000_000, 24
+ALLOWED = 700 * 10**6
+
+WORKER = textwrap.dedent(
+    """
+    import json, re, sys
+    from pathlib import Path
+    from fdgcl.scale.importing import import_graph
+
+    *files, folder, memory = sys.argv[1:]
+    store = import_graph(files[0], folder, *files[1:], memory=int(memory))
+    status = Path("/proc/self/status").read_text()
+    peak = int(re.search(r"VmHWM:\\s+([0-9]+) kB", status)[1]) * 1024
+    print(json.dumps({"peak": peak, "entries": store.manifest.entries}))
+    """
+)
+
+needs_peak = pytest.mark.skipif(
+    not Path("/proc/self/status").is_file(),
+    reason="the peak of a process is read from /proc, which only Linux has",
+)
+
+
+def imported(folder: Path, *files: Path) -> Any:
+    words = [*map(str, files), str(folder), str(ALLOWED)]
+    result = subprocess.run(
+        [sys.executable, "-c", WORKER, *words],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=120,
+    )
+    return json.loads(result.stdout)
+
+
+@needs_peak
+@pytest.mark.slow
+@pytest.mark.parametrize("weighted", [False, True])
+def test_five_million_edges_in_one_row_group(tmp_path: Path, weighted: bool) -> None:
+    """Whole, with features, they would take 5 M * 2 * 20 bytes and more."""
+    rng = np.random.default_rng(0)
+    start, end = (rng.integers(0, NODES, EDGES) for _ in range(2))
+    names = rng.permutation(2**60 // NODES * np.arange(NODES, dtype=np.int64))
+    columns = {"source": names[start], "target": names[end]}
+    if weighted:
+        columns["weight"] = rng.random(EDGES, np.float32)
+    pq.write_table(pa.table(columns), tmp_path / "e.parquet", row_group_size=EDGES)
+    x = pa.array(rng.standard_normal(NODES * WIDTH, np.float32))
+    vectors = pa.FixedSizeListArray.from_arrays(x, WIDTH)
+    table = pa.table({"id": names, "x": vectors})
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=NODES)
+    files = (tmp_path / "e.parquet", tmp_path / "x.parquet")
+    found = imported(tmp_path / "store", *files)
+    assert found["peak"] < ALLOWED
+    keys = np.concatenate((start * NODES + end, end * NODES + start))
+    keys = keys[np.tile(start != end, 2)]
+    keys.sort()
+    assert found["entries"] == 1 + np.count_nonzero(np.diff(keys))
+
+
+def test_the_plan_before_an_import(tmp_path: Path) -> None:
+    edges = {"source": range(1000), "target": range(1, 1001)}
+    pq.write_table(pa.table(edges), tmp_path / "e.parquet")
+    np.save(tmp_path / "x.npy", np.ones((1001, 10), np.float32))
+    memory = resident_bytes() + 10**9
+    request = Request(tmp_path / "e.parquet", tmp_path / "x.npy")
+    plan = plan_import(request, memory)
+    assert (plan.nodes, plan.edges, plan.features) == (1001, 1000, 10)
+    assert plan.nodes_known
+    # Starts, neighbours both ways, features and ids; and runs on the way.
+    assert plan.store_bytes == 8 * 1002 + 4 * 2000 + 4 * 10010 + 8 * 1001
+    assert plan.disk_bytes - plan.store_bytes == 8 * 2000
+    assert plan.least_memory <= plan.peak_memory <= memory
+    alone = plan_import(Request(tmp_path / "e.parquet"), memory)
+    assert not alone.nodes_known
+    assert alone.features == 32
+
+
+def test_rows_of_text_are_guessed(tmp_path: Path) -> None:
+    lines = "".join(f"{i},{i + 1}\n" for i in range(1000, 9000))
+    (tmp_path / "e.csv").write_text(lines)
+    plan = plan_import(Request(tmp_path / "e.csv"), resident_bytes() + 10**9)
+    assert abs(plan.edges - 8000) < 80

@@ -1,0 +1,126 @@
+"""Several processes train as one: the same losses, weights and files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from team_member import train
+from teams import run_team
+from trainings import diffused_store
+
+from fdgcl._checks import InputError
+from fdgcl.embeddings import read_embeddings
+from fdgcl.scale import dealing
+from fdgcl.training import Alone, team_of_environment
+
+NODES = 120
+CASES: dict[str, dict[str, Any]] = {
+    "all rows": {},
+    "batches": {"batch_size": 30},
+    "plain": {"batch_size": 30, "fast": False},
+    "many columns": {"batch_size": 60, "dim": 600},
+    "vicreg": {"batch_size": 50, "loss": "vicreg"},
+    "not standardised": {"batch_size": 40, "standardize": False, "activation": "relu"},
+    "no rows for some": {"batch_size": 3, "epochs": 1},
+    "no rows, plain": {"batch_size": 3, "epochs": 1, "fast": False},
+    "kept": {"batch_size": 50, "combine": "concat", "keep": ["features", "global"]},
+}
+TEAMS = (1, 2, 3)
+WINDOW = 48
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All cases, by one process and by teams, in folders `TEAM/CASE`."""
+    folder = tmp_path_factory.mktemp("team")
+    store, diffusion = diffused_store(folder / "G", nodes=NODES, ids="int64")
+    before = dealing.WINDOW_ROWS
+    for members in TEAMS:
+        jobs = [
+            {
+                "settings": {"epochs": 2, **settings},
+                "folder": str(folder / str(members) / name),
+            }
+            for name, settings in CASES.items()
+        ]
+        told = {"store": str(store.folder), "jobs": jobs, "window_rows": WINDOW}
+        if members > 1:
+            run_team(members, told, folder)
+            continue
+        try:
+            dealing.WINDOW_ROWS = WINDOW
+            for job in jobs:
+                train(told["store"], job, Alone())
+        finally:
+            dealing.WINDOW_ROWS = before
+        # The teams' first member makes them anew, while the others wait.
+        (diffusion.folder / "statistics.safetensors").unlink()
+    return folder
+
+
+def losses(folder: Path, members: int, case: str, rank: int = 0) -> np.ndarray:
+    text = (folder / str(members) / case / f"losses-{rank}.json").read_text()
+    return np.array(json.loads(text))
+
+
+def weights(folder: Path, members: int, case: str) -> dict[str, torch.Tensor]:
+    return load_file(folder / str(members) / case / "run" / "model.safetensors")
+
+
+@pytest.mark.parametrize("members", TEAMS[1:])
+@pytest.mark.parametrize("case", CASES)
+def test_a_team_trains_as_one_process_does(
+    trained: Path, members: int, case: str
+) -> None:
+    alone = losses(trained, 1, case)
+    for rank in range(members):
+        found = losses(trained, members, case, rank)
+        np.testing.assert_array_equal(found, losses(trained, members, case))
+        np.testing.assert_allclose(found, alone, rtol=1e-5, atol=1e-6)
+    expected = weights(trained, 1, case)
+    for name, value in weights(trained, members, case).items():
+        torch.testing.assert_close(value, expected[name], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("members", TEAMS)
+def test_parts_are_the_same_for_all_teams(trained: Path, members: int) -> None:
+    for case in CASES:
+        out = trained / str(members) / case / "Z"
+        assert len(list(out.glob("part-*.parquet"))) == -(-NODES // 70)
+        ids, z = read_embeddings(out)
+        np.testing.assert_array_equal(ids, 10 + 7 * np.arange(NODES))
+        expected = read_embeddings(trained / "1" / case / "Z")[1]
+        np.testing.assert_allclose(z, expected, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("members", TEAMS)
+def test_fused_steps_are_plain_ones(trained: Path, members: int) -> None:
+    for fused, plain in (("batches", "plain"), ("no rows for some", "no rows, plain")):
+        np.testing.assert_allclose(
+            losses(trained, members, fused),
+            losses(trained, members, plain),
+            rtol=1e-5,
+            atol=1e-6,
+        )
+
+
+def test_an_incomplete_environment_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for name in ("RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    with (
+        pytest.raises(InputError, match="start all processes by torchrun"),
+        team_of_environment(torch.device("cpu")),
+    ):
+        pass
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    with team_of_environment(torch.device("cpu")) as team:
+        assert isinstance(team, Alone)

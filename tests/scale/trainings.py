@@ -1,0 +1,39 @@
+"""Small trainings on small stores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from stores import make_store
+
+from fdgcl import FDGCL
+from fdgcl.scale import Diffusion, Store, diffuse_store
+from fdgcl.settings import Settings
+
+MEMORY = 4 * 10**9
+SMALL: dict[str, Any] = {
+    "dim": 16,
+    "epochs": 4,
+    "time": 4.0,
+    "step": 1.0,
+    "rate": 0.5,
+    "init_scale": 1.0,
+    "beta": 0.5,
+    "device": "cpu",
+}
+
+
+def small(**settings: Any) -> Settings:
+    """Settings of a quick training."""
+    return FDGCL(**{**SMALL, **settings}).check()
+
+
+def diffused_store(
+    folder: Path, settings: Settings | None = None, **sizes: Any
+) -> tuple[Store, Diffusion]:
+    """A store of 300 nodes with 10 features, diffused."""
+    wanted = {"nodes": 300, "edges": 1500, "features": 10, "block_columns": 4, **sizes}
+    store = make_store(folder, **wanted)
+    diffusion = diffuse_store(store, settings or small(), memory=MEMORY)
+    return store, diffusion
