@@ -20,11 +20,15 @@ COMMANDS = [
     ("tune",),
     ("reproduce",),
     ("data",),
+    ("diffuse",),
+    ("train",),
     ("bench",),
     ("data", "list"),
     ("data", "info"),
     ("data", "verify"),
     ("data", "convert"),
+    ("data", "import"),
+    ("data", "generate"),
 ]
 
 
@@ -39,7 +43,7 @@ def test_every_command_has_help(command: tuple[str, ...], fdgcl: Command) -> Non
 def test_help_lists_the_commands(fdgcl: Command) -> None:
     result = fdgcl("--help")
     assert result.exit_code == 0
-    places = [result.stdout.index(f"│ {command[0]} ") for command in COMMANDS[:9]]
+    places = [result.stdout.index(f"│ {command[0]} ") for command in COMMANDS[:11]]
     assert places == sorted(places)
     assert "completion" not in result.stdout
 

@@ -27,8 +27,8 @@ QUICK = [
     for word in (f"--{name.replace('_', '-')}", str(value))
 ]
 # Epochs that last long enough to be interrupted.
-LONG = {"epochs": 6, "batch_size": 25}
-LONG_WORDS = [*QUICK, "--epochs", "6", "--batch-size", "25"]
+LONG = {"epochs": 12, "batch_size": 25}
+LONG_WORDS = [*QUICK, "--epochs", "12", "--batch-size", "25"]
 
 
 def fdgcl(*words: object) -> int:

@@ -35,10 +35,8 @@ TEAMS = (1, 2, 3)
 WINDOW = 48
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def train_all(folder: Path) -> None:
     """All cases, by one process and by teams, in folders `TEAM/CASE`."""
-    folder = tmp_path_factory.mktemp("team")
     store, diffusion = diffused_store(folder / "G", nodes=NODES, ids="int64")
     before = dealing.WINDOW_ROWS
     for members in TEAMS:
@@ -61,7 +59,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
             dealing.WINDOW_ROWS = before
         # The teams' first member makes them anew, while the others wait.
         (diffusion.folder / "statistics.safetensors").unlink()
-    return folder
 
 
 def losses(folder: Path, members: int, case: str, rank: int = 0) -> np.ndarray:
@@ -73,41 +70,50 @@ def weights(folder: Path, members: int, case: str) -> dict[str, torch.Tensor]:
     return load_file(folder / str(members) / case / "run" / "model.safetensors")
 
 
-@pytest.mark.parametrize("members", TEAMS[1:])
-@pytest.mark.parametrize("case", CASES)
-def test_a_team_trains_as_one_process_does(
-    trained: Path, members: int, case: str
-) -> None:
+def check_losses_and_weights(trained: Path, members: int, case: str) -> None:
     alone = losses(trained, 1, case)
     for rank in range(members):
         found = losses(trained, members, case, rank)
-        np.testing.assert_array_equal(found, losses(trained, members, case))
-        np.testing.assert_allclose(found, alone, rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(found, losses(trained, members, case), case)
+        np.testing.assert_allclose(found, alone, rtol=1e-5, atol=1e-6, err_msg=case)
     expected = weights(trained, 1, case)
     for name, value in weights(trained, members, case).items():
-        torch.testing.assert_close(value, expected[name], rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("members", TEAMS)
-def test_parts_are_the_same_for_all_teams(trained: Path, members: int) -> None:
-    for case in CASES:
-        out = trained / str(members) / case / "Z"
-        assert len(list(out.glob("part-*.parquet"))) == -(-NODES // 70)
-        ids, z = read_embeddings(out)
-        np.testing.assert_array_equal(ids, 10 + 7 * np.arange(NODES))
-        expected = read_embeddings(trained / "1" / case / "Z")[1]
-        np.testing.assert_allclose(z, expected, rtol=0, atol=1e-3)
-
-
-@pytest.mark.parametrize("members", TEAMS)
-def test_fused_steps_are_plain_ones(trained: Path, members: int) -> None:
-    for fused, plain in (("batches", "plain"), ("no rows for some", "no rows, plain")):
-        np.testing.assert_allclose(
-            losses(trained, members, fused),
-            losses(trained, members, plain),
-            rtol=1e-5,
-            atol=1e-6,
+        torch.testing.assert_close(
+            value,
+            expected[name],
+            rtol=1e-4,
+            atol=1e-4,
+            msg=lambda text: f"{case}, {members} members: {text}",
         )
+
+
+def check_parts(trained: Path, members: int, case: str) -> None:
+    out = trained / str(members) / case / "Z"
+    assert len(list(out.glob("part-*.parquet"))) == -(-NODES // 70)
+    ids, z = read_embeddings(out)
+    np.testing.assert_array_equal(ids, 10 + 7 * np.arange(NODES))
+    expected = read_embeddings(trained / "1" / case / "Z")[1]
+    np.testing.assert_allclose(z, expected, rtol=0, atol=1e-3, err_msg=case)
+
+
+# One test: starting the processes takes longer than all that they do.
+def test_teams_train_as_one_process_does(tmp_path: Path) -> None:
+    train_all(tmp_path)
+    for members in TEAMS:
+        for case in CASES:
+            check_losses_and_weights(tmp_path, members, case)
+            check_parts(tmp_path, members, case)
+        for fused, plain in (
+            ("batches", "plain"),
+            ("no rows for some", "no rows, plain"),
+        ):
+            np.testing.assert_allclose(
+                losses(tmp_path, members, fused),
+                losses(tmp_path, members, plain),
+                rtol=1e-5,
+                atol=1e-6,
+                err_msg=f"{members} members, {fused}",
+            )
 
 
 def test_an_incomplete_environment_is_refused(

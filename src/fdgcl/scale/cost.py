@@ -80,19 +80,19 @@ _JITTER_SECONDS = 5.0
 
 #: Fitted to the runs in results/scale.
 RATES = Rates(
-    import_start=3.05,
-    diffuse_start=3.21,
-    train_start=4.74,
-    edge=1.86e-07,
-    feature=1.08e-08,
-    spectrum=8.3e-09,
-    entry=1.11e-08,
-    entry_column=4.66e-10,
-    term=7.32e-10,
-    diffused=9.44e-09,
-    multiply_add=7.35e-12,
-    row=8.38e-09,
-    embedded=1.71e-08,
+    import_start=2.79,
+    diffuse_start=2.87,
+    train_start=4.73,
+    edge=2.14e-07,
+    feature=1.31e-08,
+    spectrum=8.11e-08,
+    entry=8.25e-09,
+    entry_column=3.38e-10,
+    term=7.41e-10,
+    diffused=1.2e-08,
+    multiply_add=9.57e-12,
+    row=5.88e-09,
+    embedded=1.44e-08,
 )
 #: Threads that the rates were measured with.
 MEASURED_THREADS = 2
