@@ -1,4 +1,4 @@
-"""`fdgcl data`: known datasets, and graphs in the compact format."""
+"""`fdgcl data`: known datasets, compact files, and stores."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _SIZES = ("nodes", "features", "classes", "edges")
 _PLACES = {"compact": "yes", "raw": "raw files", "bundled": "bundled"}
 
 app = typer.Typer(
-    help="Known datasets, and graphs in the compact format.",
+    help="Known datasets, compact files, and stores for graphs larger than memory.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
