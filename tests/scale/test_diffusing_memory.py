@@ -33,10 +33,10 @@ print(json.dumps({"before": before, "peak": peak, "slices": slices}))
 )
 def test_memory_is_kept(tmp_path: Path) -> None:
     store = make_store(
-        tmp_path / "g", nodes=300_000, edges=900_000, features=64, block_columns=8
+        tmp_path / "g", nodes=400_000, edges=900_000, features=64, block_columns=8
     )
     found = {}
-    for bound in (600_000_000, 1_000_000_000):
+    for bound in (600_000_000, 1_200_000_000):
         for file in (store.folder / "diffused").glob("*/recipe.json"):
             file.unlink()
         for file in (store.folder / "diffused").glob("*/*/*.json"):
@@ -50,7 +50,7 @@ def test_memory_is_kept(tmp_path: Path) -> None:
         found[bound] = json.loads(run.stdout)
         assert found[bound]["peak"] <= bound
     # All columns at once would not have fitted: two sums and two terms of each.
-    whole = 300_000 * 64 * 4 * 4
+    whole = 400_000 * 64 * 4 * 4
     assert found[600_000_000]["before"] + whole > 0.93 * 600_000_000
     small, large = (found[bound]["slices"] for bound in found)
     assert small > large == 1

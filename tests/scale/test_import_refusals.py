@@ -217,7 +217,9 @@ def test_an_unknown_direction(tmp_path: Path) -> None:
 def test_too_little_memory_names_the_least(tmp_path: Path) -> None:
     path = _write(tmp_path / "e", EDGES)
     assert path is not None
-    with pytest.raises(InputError, match=r"memory must be at least \d+ MB, got 1 MB"):
+    with pytest.raises(
+        InputError, match=r"memory must be at least [\d.]+ [MG]B, got 1 MB"
+    ):
         import_graph(path, tmp_path / "store", memory=10**6)
     budget = Budget(memory=6 * 10**8, resident=3 * 10**8)
     budget.check(10**6)

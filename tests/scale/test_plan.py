@@ -55,7 +55,7 @@ def test_sizes_are_told_shortly() -> None:
 def test_slices_cover_all_columns_and_fit(
     features: int, fitting: int, block: int, workers: int
 ) -> None:
-    bounds = planning._slices(features, fitting, block, workers)
+    bounds = planning.slice_bounds(features, fitting, block, workers)
     widths = [b - a for a, b in pairwise(bounds)]
     assert bounds[0] == 0
     assert bounds[-1] == features
@@ -68,7 +68,7 @@ def test_ten_million_nodes_in_six_gigabytes_take_two_slices() -> None:
     fitting = int(
         (6e9 * (1 - planning.MARGIN) - 3e8 - planning.LATER_BYTES - 1.1e8) // per_column
     )
-    assert planning._slices(64, fitting, 8, 1) == (0, 32, 64)
+    assert planning.slice_bounds(64, fitting, 8, 1) == (0, 32, 64)
 
 
 @pytest.fixture

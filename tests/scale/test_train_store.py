@@ -203,7 +203,9 @@ def test_what_a_store_cannot_do_is_refused(
 def test_too_little_memory_or_disk_is_refused(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(InputError, match=r"memory must be at least \d+ MB .* 1 MB"):
+    with pytest.raises(
+        InputError, match=r"memory must be at least [\d.]+ [MG]B .* 1 MB"
+    ):
         trained(store, small(), tmp_path, memory=10**6)
     few = shutil_usage(free=1000)
     monkeypatch.setattr(fitting.shutil, "disk_usage", lambda path: few)

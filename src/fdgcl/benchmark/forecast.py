@@ -9,6 +9,7 @@ that the sum is rather too much than too little.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from fdgcl.scale.cost import (
     MEASURED_THREADS,
@@ -29,8 +30,8 @@ from fdgcl.scale.plan import (
     LATER_BYTES,
     LOOK_BYTES,
     MARGIN,
-    MOST_COLUMNS,
     WORKER_BYTES,
+    slice_bounds,
 )
 
 # Features in each file of a store, as the import writes them.
@@ -105,13 +106,11 @@ def fitting_columns(problem: Problem, bound: float) -> int:
     """Columns of a slice that fit, as the plan of a diffusion counts; 0 for none."""
     column = 4 * problem.nodes * (2 + problem.orders)
     left = _usable(bound) - 8 * problem.nodes
-    fitting = int(min(max(left // column, 0), problem.features, MOST_COLUMNS))
-    if fitting < BLOCK_COLUMNS:
-        return fitting
-    # Slices alike in width, of whole files of features.
-    slices = -(-problem.features // fitting)
-    files = -(-problem.features // (slices * BLOCK_COLUMNS))
-    return min(files, fitting // BLOCK_COLUMNS) * BLOCK_COLUMNS
+    fitting = int(max(left // column, 0))
+    if fitting == 0:
+        return 0
+    bounds = slice_bounds(problem.features, fitting, BLOCK_COLUMNS, workers=1)
+    return max(b - a for a, b in pairwise(bounds))
 
 
 def forecast(problem: Problem, machines: Machines, rates: Rates) -> list[StageForecast]:

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fdgcl.cli import options
+from fdgcl.cli.bounds import Memory, allowed_bytes
 from fdgcl.cli.options import DATA, RUN, option
 from fdgcl.cli.talk import Talk
 
 if TYPE_CHECKING:
     from fdgcl.scale.importing import Request
     from fdgcl.scale.store import Store
-
-# Of the memory to spare, where no bound is given.
-_SHARE = 0.6
 
 
 def import_files(
@@ -51,17 +49,7 @@ def import_files(
             show_default="32 random numbers",
         ),
     ] = None,
-    memory: Annotated[
-        str | None,
-        option(
-            "--memory",
-            kind=str,
-            panel=RUN,
-            metavar="SIZE",
-            text="What this process may hold in all, as in 6GB.",
-            show_default="60 % of what is to spare",
-        ),
-    ] = None,
+    memory: Memory = None,
     direction: Annotated[
         str,
         option(
@@ -120,19 +108,11 @@ def import_files(
         seed=seed,
     )
     talk = Talk(quiet=quiet, json=json)
-    allowed = _allowed(memory)
+    allowed = allowed_bytes(memory)
     if dry_run:
         _plan(request, allowed, talk)
     else:
         _run(request, store, allowed, talk)
-
-
-def _allowed(memory: str | None) -> int:
-    from fdgcl.scale.memory import available_bytes, parse_size
-
-    if memory is not None:
-        return parse_size(memory, "--memory")
-    return int(_SHARE * available_bytes())
 
 
 def _plan(request: Request, memory: int, talk: Talk) -> None:

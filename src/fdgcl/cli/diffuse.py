@@ -7,10 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from fdgcl._checks import InputError, check_count
 from fdgcl.cli import options
+from fdgcl.cli.bounds import Memory, StoreFolder, allowed_bytes
 from fdgcl.cli.options import DIFFUSION, RUN, option
 from fdgcl.cli.settings import (
     SETTINGS,
@@ -19,9 +18,6 @@ from fdgcl.cli.settings import (
     with_settings,
 )
 from fdgcl.cli.talk import Talk
-
-# Of the memory to spare, where no bound is given.
-_SHARE = 0.6
 
 
 def _with_diffusion_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -39,26 +35,8 @@ def _with_diffusion_settings(command: Callable[..., None]) -> Callable[..., None
 
 @_with_diffusion_settings
 def diffuse(
-    store: Annotated[
-        Path,
-        typer.Argument(
-            metavar="STORE",
-            help="A folder that `fdgcl data import` made.",
-            show_default=False,
-        ),
-    ],
-    memory: Annotated[
-        str | None,
-        option(
-            "--memory",
-            kind=str,
-            panel=RUN,
-            metavar="SIZE",
-            text="What all processes here may hold together, as in 6GB; with --dask "
-            "ADDRESS, each worker.",
-            show_default="60 % of what is to spare",
-        ),
-    ] = None,
+    store: StoreFolder,
+    memory: Memory = None,
     workers: Annotated[
         int | None,
         option(
@@ -129,7 +107,6 @@ def diffuse(
     from fdgcl.cli.diffuse_job import DiffuseJob
     from fdgcl.model import FDGCL
     from fdgcl.scale.diffusing import check_settings
-    from fdgcl.scale.memory import available_bytes, parse_size
     from fdgcl.scale.store import Store
 
     if prepare and only:
@@ -138,11 +115,10 @@ def diffuse(
     opened = Store.open(store)
     model = FDGCL(**given_settings(settings, renamed=SHORT_MEMORY))
     check_settings(opened, model.check())
-    bound = _SHARE * available_bytes() if memory is None else parse_size(memory)
     job = DiffuseJob(
         opened,
         model.check(),
-        int(bound),
+        allowed_bytes(memory),
         _executor(dask, workers, threads),
         Talk(quiet=quiet, json=json),
         following=_following(store, memory, settings),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from fdgcl.cli import options
+from fdgcl.cli.bounds import Memory, StoreFolder
 from fdgcl.cli.options import RUN, option
 from fdgcl.cli.settings import SHORT_MEMORY, given_settings, with_settings
 from fdgcl.cli.talk import Talk
@@ -15,14 +14,7 @@ from fdgcl.cli.talk import Talk
 
 @with_settings(renamed=SHORT_MEMORY)
 def train(
-    store: Annotated[
-        Path,
-        typer.Argument(
-            metavar="STORE",
-            help="A folder that `fdgcl data import` made.",
-            show_default=False,
-        ),
-    ],
+    store: StoreFolder,
     output: Annotated[
         Path,
         option(
@@ -45,17 +37,7 @@ def train(
             panel=RUN,
         ),
     ] = None,
-    memory: Annotated[
-        str | None,
-        option(
-            "--memory",
-            kind=str,
-            text="What all processes here may hold together, as in 6GB.",
-            metavar="SIZE",
-            show_default="60 % of what is to spare",
-            panel=RUN,
-        ),
-    ] = None,
+    memory: Memory = None,
     dry_run: Annotated[
         bool,
         option(

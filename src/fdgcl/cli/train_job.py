@@ -13,6 +13,7 @@ import torch
 import typer
 
 from fdgcl._checks import InputError
+from fdgcl.cli.bounds import allowed_bytes
 from fdgcl.cli.console import fail
 from fdgcl.cli.failures import FAILURE, INTERRUPTED
 from fdgcl.cli.job import describe
@@ -22,13 +23,9 @@ from fdgcl.fitting import beta_notices
 from fdgcl.model import FDGCL
 from fdgcl.scale import Diffusion, Store, diffuse_store, plan_diffusion
 from fdgcl.scale.fitting import Trained, default_run, store_settings, train_store
-from fdgcl.scale.memory import available_bytes, parse_size
 from fdgcl.scale.training_plan import TrainingPlan, plan_training
 from fdgcl.settings import Settings
 from fdgcl.training import NonFiniteLossError, Team, TeamError, team_of_environment
-
-# Of the memory to spare, where no bound is given.
-_SHARE = 0.6
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ class TrainJob:
             _check_output(output)
             folder = run or default_run(opened, settings)
             check_writable(folder)
-            bound = _SHARE * available_bytes() if memory is None else parse_size(memory)
+            bound = allowed_bytes(memory)
             _choose_device(settings)
         except InputError:
             if is_first:
@@ -91,7 +88,7 @@ class TrainJob:
             settings,
             folder,
             output,
-            int(bound),
+            bound,
             talk if is_first else Talk(quiet=True),
             members,
             _number("LOCAL_WORLD_SIZE", members),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Generator
+from contextlib import suppress
 from multiprocessing import connection, get_context
 
+from fdgcl._environment import environment
 from fdgcl.experiments.agenda import Agenda
 from fdgcl.experiments.worker import Answer, Task, serve
 
@@ -32,7 +32,7 @@ class Lane:
             target=serve, args=(theirs, threads), daemon=True
         )
         # Numerical libraries look at these once, when they are loaded.
-        with _environment(ONE_THREAD if threads == 1 else {}):
+        with environment(ONE_THREAD if threads == 1 else {}):
             self._process.start()
         theirs.close()
         self.task: Task | None = None
@@ -120,17 +120,3 @@ def _epitaph(code: int | None) -> str:
         reason = "; was there too little memory?" if name == "SIGKILL" else ""
         return f"the process was ended by {name}{reason}"
     return f"the process ended with exit code {code}"
-
-
-@contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -135,7 +135,7 @@ def plan_diffusion(
             f"{describe_size(memory)}"
         )
         raise InputError(message)
-    columns = _slices(manifest.features, fitting, manifest.block_columns, workers)
+    columns = slice_bounds(manifest.features, fitting, manifest.block_columns, workers)
     widest = max(b - a for a, b in pairwise(columns))
     products = products_of(settings)
     stored = 8 if settings.dtype == "float64" else 4
@@ -179,18 +179,19 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def _slices(
+def slice_bounds(
     features: int, fitting: int, block_columns: int, workers: int
 ) -> tuple[int, ...]:
     """Bounds of slices as wide as fits, alike in width, whole blocks of files if so."""
-    width = min(features, fitting, MOST_COLUMNS)
-    count = max(-(-features // width), min(workers, features))
+    most = min(features, fitting, MOST_COLUMNS)
+    if block_columns <= most < features:
+        most -= most % block_columns
+    count = max(-(-features // most), min(workers, features))
     # Workers that have nothing to do while the last slice runs do not help.
     count = min(-(-count // workers) * workers, features)
     width = -(-features // count)
     whole = -(-width // block_columns) * block_columns
-    if count > 1 and whole <= min(fitting, MOST_COLUMNS):
-        width = whole
+    width = whole if whole <= most else width
     bounds = [*range(0, features, width), features]
     return tuple(bounds)
 

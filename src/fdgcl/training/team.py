@@ -17,6 +17,8 @@ from typing import final
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.distributed import PrefixStore  # type: ignore[attr-defined]
+from torch.distributed.rendezvous import rendezvous
 
 from fdgcl._checks import InputError
 
@@ -167,7 +169,15 @@ def team_of_environment(device: torch.device) -> Iterator[Team]:
         )
         raise InputError(message)
     backend = "nccl" if device.type == "cuda" else "gloo"
-    dist.init_process_group(backend, timeout=TIMEOUT)
+    with _explained():
+        store, rank, size = next(rendezvous("env://", timeout=TIMEOUT))
+        # torchrun may keep its store when it starts all of us again, and in it the
+        # addresses of those before us, which must not be taken for ours.
+        again = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        own = PrefixStore(f"fdgcl-{size}-{again}", store)
+        dist.init_process_group(
+            backend, store=own, rank=rank, world_size=size, timeout=TIMEOUT
+        )
     try:
         yield Processes()
     finally:

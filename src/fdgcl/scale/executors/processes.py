@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 
 from fdgcl._checks import check_count
+from fdgcl._environment import environment
 from fdgcl.scale.executors.base import Task, WorkerError, share_of_cores
 from fdgcl.scale.executors.worker import begin, perform
 
@@ -99,7 +99,7 @@ def _pool(workers: int, threads: int) -> Iterator[Callable[[Task], Future[int]]]
 
     def submit(task: Task) -> Future[int]:
         # Processes start on demand, and inherit both.
-        with _environment(thread_limits(threads)), _without_interrupts():
+        with environment(thread_limits(threads)), _without_interrupts():
             return pool.submit(perform, task)
 
     try:
@@ -121,17 +121,3 @@ def _without_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
