@@ -45,9 +45,10 @@ def tasks_of(diffusion: Diffusion, threads: int = 1) -> list[Task]:
 
 
 def contents(diffusion: Diffusion) -> dict[str, bytes]:
-    """Every file, hidden ones as well."""
+    """Every file, hidden ones as well, but for notes whose writers were killed."""
     folder = diffusion.folder
     files = [path for path in folder.rglob("*") if path.is_file()]
+    files = [path for path in files if path.suffix != ".tmp"]
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 

@@ -36,10 +36,8 @@ def test_a_killed_worker_is_made_good(tmp_path: Path, kind: type) -> None:
     assert executor.on_this_machine
     executor.run(tasks_of(diffusion), done)
     assert sorted(seen) == list(range(12))
-    if (
-        kind is Processes
-    ):  # with Dask the other worker may do all before a new one is up
-        assert len(pids) > 2
+    # With Dask the other worker may do all before a new one is up.
+    assert len(pids) > 2 or kind is Dask
     assert not active_children()
     # What it had half written was replaced with what it was to be.
     assert not partials(diffusion.folder)

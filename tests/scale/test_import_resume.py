@@ -99,7 +99,8 @@ def contents(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        # A note whose writer was killed may be left, under a name nobody reads.
+        if path.is_file() and path.suffix != ".tmp"
     }
 
 
