@@ -87,6 +87,14 @@ def test_an_altered_block_is_named(tmp_path: Path) -> None:
     with pytest.raises(DamagedError, match=r"1/000\.npy is damaged: block 0 \(rows 0"):
         load_statistics(diffusion, Alone())
     assert not (diffusion.folder / "statistics.safetensors").exists()
+    content[-7] ^= 1
+    path.write_bytes(content)
+    load_statistics(diffusion, Alone())
+    content[-7] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DamagedError, match="is damaged: block 0"):
+        load_statistics(diffusion, Alone())  # there are some, and still
+    load_statistics(diffusion, Alone(), verify=False)
     note_path(path).unlink()
     with pytest.raises(ValueError, match=r"1 of 1 slices .* are not diffused yet"):
         Streamed(diffusion, Statistics(torch.zeros(2, 10), torch.zeros(2, 10, 10)))

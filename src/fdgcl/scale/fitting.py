@@ -105,7 +105,9 @@ def train_store(
         files.begin(config, resume=resume and files.config.exists())
 
     team.by_first(begin)
-    statistics = load_statistics(diffusion, team, progress)
+    # What is trained on is what was written, whenever training begins or goes on.
+    begins = not files.is_finished
+    statistics = load_statistics(diffusion, team, progress, verify=begins)
     views = new_views(settings, config.num_features, config.decisions["beta"])
     source = Streamed(diffusion, statistics, device=settings.torch_device, team=team)
     if files.is_finished:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from fdgcl.runs import FORMAT, read_tensors, write_tensors
 from fdgcl.scale.arrays import StoredArray
-from fdgcl.scale.diffused import Diffusion
+from fdgcl.scale.diffused import DiffusedRows, Diffusion
 from fdgcl.training import Team
 
 #: Told of the stage, what is done of it, and all there is.
@@ -36,11 +36,21 @@ class Statistics:
 
 
 def load_statistics(
-    diffusion: Diffusion, team: Team, progress: Progress | None = None
+    diffusion: Diffusion,
+    team: Team,
+    progress: Progress | None = None,
+    *,
+    verify: bool = True,
 ) -> Statistics:
     """Read the statistics, which the first of a team makes where there are none.
 
     Making them reads all rows and compares them with their checksums.
+
+    Args:
+        diffusion: The features.
+        team: Who wait for them.
+        progress: Called while rows are read.
+        verify: Compare rows with their checksums also where there are statistics.
 
     Raises:
         DamagedError: A part of the diffused features is not what was written.
@@ -53,6 +63,8 @@ def load_statistics(
             found = _find(diffusion, progress)
             tensors = {"means": found.means, "covariances": found.covariances}
             write_tensors(path, tensors, {"format": FORMAT, "arrays": key})
+        elif verify:
+            DiffusedRows(diffusion).verify()
 
     team.by_first(make)
     tensors, _ = read_tensors(path)
