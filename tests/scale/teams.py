@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,16 @@ LOCAL = {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
 
 
 def free_port() -> int:
-    """A port of the loopback that nobody uses."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    """A port of the loopback that nobody uses.
+
+    Below those that systems give to connections: one of these might be taken between
+    being found free here and being used.
+    """
+    while True:
+        port = secrets.choice(range(20_000, 32_000))
+        with socket.socket() as one, suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 def run_team(members: int, told: dict[str, Any], folder: Path) -> None:
