@@ -350,14 +350,14 @@ class ArrayWriter:
             "dtype": self.dtype.str,
             "checksums": self._sums.done,
         }
-        # The same array again is whole at every moment; another one of this name is
-        # none from here on, until this one is.
+        # The same array again is whole at every moment, whoever else writes it; another
+        # one of this name is none from here on, until this one is.
         note = note_path(self.path)
-        known = is_finished(self.path) and _read_json(note) == value
-        if not known:
+        found = _read_json(note)
+        if found is not None and found != value:
             note.unlink(missing_ok=True)
         self._partial.replace(self.path)
-        if not known:
+        if found != value:
             write_json(note, value)
         self._kept.unlink(missing_ok=True)
 
