@@ -24,6 +24,7 @@ from fdgcl.scale.cost import (
     store_bytes,
     train_seconds,
 )
+from fdgcl.scale.importing.featureblocks import BLOCK_COLUMNS
 from fdgcl.scale.importing.index import BYTES_PER_NODE
 from fdgcl.scale.operator import LANCZOS_STEPS
 from fdgcl.scale.plan import (
@@ -34,8 +35,6 @@ from fdgcl.scale.plan import (
     slice_bounds,
 )
 
-# Features in each file of a store, as the import writes them.
-BLOCK_COLUMNS = 8
 _KEY_LIMIT = 2**31
 # Of a process: Python and its libraries, before and after they do anything.
 _PROCESS_BYTES = WORKER_BYTES + LATER_BYTES

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import torch
 
-from fdgcl.scale.memory import resident_bytes
+from fdgcl.scale.memory import give_back, resident_bytes
 
 _SAMPLE_SECONDS = 0.002
 # Names of limits in glibc's malloc.h.
@@ -57,9 +57,7 @@ def give_back_free_memory() -> None:
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
-    trim = _of_glibc("malloc_trim")
-    if trim is not None:
-        trim(0)
+    give_back()
 
 
 @contextmanager

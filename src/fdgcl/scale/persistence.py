@@ -10,7 +10,6 @@ import threading
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from fdgcl.graphs.persistence import POWER, Persistence
@@ -52,12 +51,6 @@ def stored_persistence(store: Store, threads: int, seed: int = 0) -> Persistence
     return Persistence(one_hop, two_hop, float(np.sqrt(np.mean(np.square(shuffled)))))
 
 
-def read_features(store: Store, start: int, stop: int) -> NDArray[np.float32]:
-    """All features of some rows."""
-    blocks = [block.read(start, stop) for block in store.features]
-    return np.concatenate(blocks, axis=1)
-
-
 def _returning(operator: StoredOperator) -> Tensor:
     """`sum_j N_ij^2`: the share of two steps that leads back."""
     scale = operator.scale
@@ -75,7 +68,7 @@ def _mixtures(store: Store, generator: np.random.Generator) -> Tensor:
     nodes, columns = store.manifest.nodes, store.manifest.features
     total, second = np.zeros(columns), np.zeros((columns, columns))
     for start, stop in row_ranges(nodes, ROWS):
-        rows = read_features(store, start, stop)
+        rows = store.read_features(start, stop)
         total += rows.sum(axis=0, dtype=np.float64)
         part = torch.from_numpy(rows)
         # By torch: its products are threaded as this process is told, NumPy's are not.
@@ -90,7 +83,7 @@ def _mixtures(store: Store, generator: np.random.Generator) -> Tensor:
     offset = torch.from_numpy(mean @ mixing).float()
     mixtures = torch.empty(nodes, MIXTURES)
     for start, stop in row_ranges(nodes, ROWS):
-        part = torch.from_numpy(read_features(store, start, stop))
+        part = torch.from_numpy(store.read_features(start, stop))
         torch.addmm(offset, part, weights, beta=-1, out=mixtures[start:stop])
     return mixtures
 

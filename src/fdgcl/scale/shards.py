@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from fdgcl._checks import InputError
 from fdgcl.embeddings import Part, part_files, write_part
 from fdgcl.runs import Config
+from fdgcl.scale.ahead import ahead
 from fdgcl.scale.store import Store
 from fdgcl.scale.streamed import Streamed
 from fdgcl.training import NonFiniteLossError, Team
@@ -110,7 +110,7 @@ class Shards:
         for part in own:
             if progress is not None:
                 progress("embed", done, len(parts))
-            with closing(_ahead(self._blocks(part, views, source))) as blocks:
+            with closing(ahead(self._blocks(part, views, source))) as blocks:
                 write_part(self.folder, part, blocks)
             done += team.size
         if progress is not None:
@@ -118,7 +118,9 @@ class Shards:
         team.barrier()
         return len(own)
 
-    def _blocks(self, part: Part, views: ViewPair, source: Streamed) -> Iterator[Block]:
+    def _blocks(
+        self, part: Part, views: ViewPair, source: Streamed
+    ) -> Generator[Block, None, None]:
         start = part.number * self.rows
         stop = min(start + self.rows, self.store.manifest.nodes)
         dim = views.mean.shape[1]
@@ -140,12 +142,3 @@ def _embed(views: ViewPair, source: Streamed) -> NDArray[np.float32]:
     )
     array: NDArray[np.float32] = found.float().cpu().numpy()
     return array
-
-
-def _ahead(blocks: Iterator[Block]) -> Generator[Block, None, None]:
-    """Make the next block while the last one is used."""
-    with ThreadPoolExecutor(1) as maker:
-        future = maker.submit(next, blocks, None)
-        while (block := future.result()) is not None:
-            future = maker.submit(next, blocks, None)
-            yield block

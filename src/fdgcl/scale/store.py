@@ -126,6 +126,11 @@ class Store:
             for number, left in enumerate(range(all_columns, 0, -width))
         ]
 
+    def read_features(self, start: int, stop: int) -> NDArray[np.float32]:
+        """All features of some nodes."""
+        blocks = [block.read(start, stop) for block in self.features]
+        return np.concatenate(blocks, axis=1)
+
     def read_ids(self, start: int, stop: int) -> NDArray[Any]:
         """The ids of some nodes: int64, or text as objects."""
         kind = self.manifest.ids

@@ -171,11 +171,7 @@ class Streamed(ViewSource):
 
     def _features(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
         assert self._held is not None
-        blocks = self._store.features
-        parts = [
-            np.concatenate([block.read(*ends) for block in blocks], axis=1)
-            for ends in self._held.ranges
-        ]
+        parts = [self._store.read_features(*ends) for ends in self._held.ranges]
         return np.concatenate(parts)
 
     def _hold_all(self) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from fdgcl._checks import InputError
+from fdgcl.scale.ahead import ahead
 from fdgcl.scale.arrays import ArrayWriter, is_finished
-from fdgcl.scale.importing.ahead import ahead
 from fdgcl.scale.importing.budget import Budget, Limits
 from fdgcl.scale.importing.index import place_type
 from fdgcl.scale.importing.runs import KEY_BITS, Bins, Keys, Run, Weights

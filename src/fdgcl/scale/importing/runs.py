@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
+from fdgcl.scale.ahead import ahead
 from fdgcl.scale.arrays import ArrayWriter, StoredArray, write_array
-from fdgcl.scale.importing.ahead import ahead
 from fdgcl.scale.importing.budget import Limits
 from fdgcl.scale.importing.edgefile import EdgeBatch, EdgeFile
 from fdgcl.scale.importing.index import NodeIndex

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -37,6 +35,7 @@ from fdgcl.scale.importing.planning import (
 from fdgcl.scale.importing.request import Request
 from fdgcl.scale.importing.runs import Bins, Runs, finished_runs
 from fdgcl.scale.importing.steps import Progress
+from fdgcl.scale.memory import give_back
 from fdgcl.scale.store import (
     Manifest,
     id_ends_path,
@@ -232,14 +231,6 @@ class Import:
         note_path(path).unlink()
         path.unlink()
         return True
-
-
-def give_back() -> None:
-    """Return memory that the allocator keeps for later, where it can be asked to."""
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if trim is not None:
-            trim(0)
 
 
 @contextmanager

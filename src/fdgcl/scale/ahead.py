@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def ahead(items: Generator[T, None, None]) -> Iterator[T]:
+def ahead(items: Generator[T, None, None]) -> Generator[T, None, None]:
     """Yield the items; the next one is made in a thread while one is used.
 
     Reading, sorting and writing let other threads run, so that two of them overlap.
