@@ -9,11 +9,14 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+import time
 from pathlib import Path
 
 
 def main(template: Path, words: list[str]) -> None:
     print("command", *words)
+    # Commands take seconds; one that takes none may be gone before it is looked at.
+    time.sleep(0.25)
     if words[:2] == ["data", "generate"]:
         _generate(words[2:])
     elif words[:2] == ["data", "import"]:

@@ -97,8 +97,9 @@ def watch(
 ) -> Watched:
     """Run a command to its end, and look at it all the time.
 
-    The peak is that of sums taken every `sample_seconds`, or the highest that any
-    one process had by the kernel's own count, which misses nothing, if that is more.
+    The peak is that of sums taken every `sample_seconds`, or the highest that any one
+    process had until its last look, by the kernel's own count, if that is more. What
+    ends before the first look is not seen.
 
     Args:
         words: The command.
