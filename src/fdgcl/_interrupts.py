@@ -1,8 +1,9 @@
-"""Ctrl-C at a moment when nothing is half done."""
+"""Ctrl-C at a moment when nothing is half done, and none that is lost."""
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,3 +42,52 @@ def deferred_interrupt() -> Iterator[Interrupt]:
         yield interrupt
     finally:
         signal.signal(signal.SIGINT, previous)
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back for the block, and for good from what it starts.
+
+    Threads and processes inherit this: in a terminal Ctrl-C reaches every process, and
+    only the one that started the others is to answer.
+    """
+    from multiprocessing import resource_tracker  # not for every command
+
+    # Where the first new process starts this, it lifts the block for those that follow.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+#: Until a Ctrl-C that was lost is sent again: finalizers take less.
+_SOON = 0.05
+
+
+def resend_lost_interrupts() -> None:
+    """Let no Ctrl-C of this process be lost from here on.
+
+    Python cannot raise what comes up in a finalizer or in the callback of a weak
+    reference: it reports that and goes on, also with a Ctrl-C that happens to arrive
+    there. Such a one is sent again when the finalizer is over.
+    """
+    report = sys.unraisablehook
+
+    def hook(lost: sys.UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            again = threading.Timer(_SOON, _interrupt_main)
+            again.daemon = True
+            again.start()
+        else:
+            report(lost)
+
+    sys.unraisablehook = hook
+
+
+def _interrupt_main() -> None:
+    main = threading.main_thread().ident
+    assert main is not None
+    # To that thread, so that it also wakes up from whatever it waits for.
+    signal.pthread_kill(main, signal.SIGINT)

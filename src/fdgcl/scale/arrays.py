@@ -13,7 +13,6 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -84,10 +83,6 @@ class StoredArray:
             raise DamagedError(message)
         return array
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A copy, here or in another process, opens the file for itself.
-        return type(self), (self.path, self.shape, self.dtype, self.checksums)
-
     @property
     def row_bytes(self) -> int:
         """Bytes of a row."""
@@ -125,19 +120,16 @@ class StoredArray:
             count = int(np.prod(shape, dtype=np.int64))
             found = out.reshape(-1)[:count].reshape(shape)
         into = as_bytes(found)
-        handle = self._handle  # held: it is closed with its last reader
         place, done = _HEADER_BYTES + start * self.row_bytes, 0
-        while done < len(into):
-            got = os.preadv(handle.number, [into[done:]], place + done)
-            if got == 0:
-                message = f"{self.path} is damaged: it ends early"
-                raise DamagedError(message)
-            done += got
+        # Opened for each read: any thread or process may, and no file is left open.
+        with self.path.open("rb", buffering=0) as stream:
+            while done < len(into):
+                got = os.preadv(stream.fileno(), [into[done:]], place + done)
+                if got == 0:
+                    message = f"{self.path} is damaged: it ends early"
+                    raise DamagedError(message)
+                done += got
         return found
-
-    @cached_property
-    def _handle(self) -> _Handle:
-        return _Handle(self.path)
 
     def blocks(self, rows: int) -> Iterator[tuple[int, NDArray[Any]]]:
         """All rows in order, so many at a time, checked on the way.
@@ -163,17 +155,6 @@ class StoredArray:
         """
         for _ in self.blocks(max(1, CHUNK_BYTES // max(self.row_bytes, 1))):
             pass
-
-
-class _Handle:
-    """A file that many threads read, closed when none of them needs it any more."""
-
-    def __init__(self, path: Path) -> None:
-        self.number = os.open(path, os.O_RDONLY)
-
-    def __del__(self) -> None:
-        if hasattr(self, "number"):
-            os.close(self.number)
 
 
 class _Check:

@@ -1,0 +1,68 @@
+"""Ctrl-C ends a command, whatever Python was doing when it came."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+FINALIZER = """
+class Last:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def lose():
+    last = Last()
+"""
+CALLBACK = """
+class Held:
+    pass
+
+def lose():
+    held = Held()
+    kept.append(weakref.ref(held, lambda _: signal.raise_signal(signal.SIGINT)))
+"""
+COMMAND = """
+import signal, time, weakref
+import fdgcl.cli.demo
+
+kept = []
+{lose}
+def demo():
+    lose()
+    print("went on", flush=True)
+    {work}
+
+fdgcl.cli.demo.demo = demo
+fdgcl.cli.main()
+"""
+
+
+def run(lose: str, work: str) -> subprocess.CompletedProcess[str]:
+    script = COMMAND.format(lose=lose, work=work)
+    return subprocess.run(
+        [sys.executable, "-c", script, "demo"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("lose", [FINALIZER, CALLBACK], ids=["finalizer", "callback"])
+@pytest.mark.parametrize(
+    "work", ["time.sleep(50)", "while True: pass"], ids=["waiting", "working"]
+)
+def test_none_is_lost(lose: str, work: str) -> None:
+    done = run(lose, work)
+    assert done.stdout == "went on\n", "Python raises it there now: nothing to mend"
+    assert done.returncode == 130, done.stderr
+    assert "interrupted" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_other_failures_of_finalizers_are_told_of() -> None:
+    done = run(FINALIZER.replace("signal.raise_signal(signal.SIGINT)", "1 / 0"), "pass")
+    assert done.returncode == 0
+    assert "ZeroDivisionError" in done.stderr
