@@ -109,3 +109,21 @@ def test_it_goes_on_where_it_stopped(
     after = finished(diffusion)
     assert {path: after[path] for path in before} == before
     assert contents(diffusion) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [(), ("--dask", "local")], ids=["pool", "Dask"])
+def test_interrupted_while_workers_start(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    diffusion = begun(make_store(tmp_path / "b", **SIZES))
+    with start(tmp_path / "b", "--workers", "2", *options) as process:
+        # The command itself, what tracks its resources, and the first worker.
+        wait_for(lambda: len(group(process)) >= 3)
+        interrupt(process)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert "error: interrupted" in told
+    assert "Traceback" not in told
+    wait_for(lambda: not group(process), seconds=20)
+    assert not finished(diffusion), "it was too late"

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from fdgcl._checks import InputError, check_count
+from fdgcl._interrupts import without_interrupts
 from fdgcl.scale.executors.base import Task, WorkerError, share_of_cores
 from fdgcl.scale.executors.dask_remote import check_workers, distributed, performer
 from fdgcl.scale.executors.processes import TRIES, died, thread_limits
@@ -200,24 +201,25 @@ def _local(workers: int, threads: int) -> Iterator[Any]:
 
     environment = "distributed.nanny.pre-spawn-environ"
     limits = {**config.get(environment, {}), **thread_limits(threads)}
-    with (
-        config.set(
-            {environment: limits, "distributed.scheduler.allowed-failures": TRIES - 1}
-        ),
-        distributed().LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            memory_limit=0,
-            preload=["fdgcl.scale.executors.dask_preload"],
-            # No dashboard; its server starts all the same, on a port that is free.
-            dashboard_address="127.0.0.1:0",
-            scheduler_kwargs={"dashboard": False},
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        distributed().Client(cluster, set_as_default=False) as client,
-    ):
+    wanted = {environment: limits, "distributed.scheduler.allowed-failures": TRIES - 1}
+    with config.set(wanted), ExitStack() as opened:
+        # Half of a cluster does not end cleanly: Ctrl-C waits until it is whole.
+        with without_interrupts():
+            cluster = opened.enter_context(
+                distributed().LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    host="127.0.0.1",
+                    memory_limit=0,
+                    # No dashboard; its server starts all the same, on a free port.
+                    dashboard_address="127.0.0.1:0",
+                    scheduler_kwargs={"dashboard": False},
+                    silence_logs=logging.CRITICAL,
+                )
+            )
+            client = distributed().Client(cluster, set_as_default=False)
+            opened.enter_context(client)
         yield client
 
 

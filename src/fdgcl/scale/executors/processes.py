@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -12,6 +11,7 @@ from multiprocessing import get_context
 
 from fdgcl._checks import check_count
 from fdgcl._environment import environment
+from fdgcl._interrupts import without_interrupts
 from fdgcl.scale.executors.base import Task, WorkerError, share_of_cores
 from fdgcl.scale.executors.worker import begin, perform
 
@@ -99,7 +99,7 @@ def _pool(workers: int, threads: int) -> Iterator[Callable[[Task], Future[int]]]
 
     def submit(task: Task) -> Future[int]:
         # Processes start on demand, and inherit both.
-        with environment(thread_limits(threads)), _without_interrupts():
+        with environment(thread_limits(threads)), without_interrupts():
             return pool.submit(perform, task)
 
     try:
@@ -111,13 +111,3 @@ def _pool(workers: int, threads: int) -> Iterator[Callable[[Task], Future[int]]]
         pool.shutdown(cancel_futures=True)
         ours.close()
         theirs.close()
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back for the block, and for good from processes it starts."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

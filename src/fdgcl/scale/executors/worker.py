@@ -1,7 +1,7 @@
 """What a worker process does beside its tasks: end when it is told to, cleanly.
 
 Ctrl-C in a terminal reaches all of its processes; only the parent answers, which starts
-the others with it held back.
+the others with it held back (`without_interrupts`).
 """
 
 from __future__ import annotations
@@ -26,14 +26,18 @@ def begin(life: connection.Connection[Any, Any]) -> None:
     Args:
         life: Where the parent never says a word; it ends with the parent, or by it.
     """
-    signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_watch, args=(life,), daemon=True).start()
 
 
 def perform(task: Task) -> int:
     """Do a task; return its number."""
     try:
-        return task.run()
+        # Only a task has something to clear away: without one, SIGTERM is the end.
+        signal.signal(signal.SIGTERM, _leave)
+        try:
+            return task.run()
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
     except SystemExit:
         # The pool would take it for a result; half-written files are gone by now.
         os._exit(1)
