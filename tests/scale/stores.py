@@ -33,6 +33,7 @@ def make_store(
     seed: int = 0,
     directed: bool = False,
     weighted: bool = False,
+    counts: bool = False,
     ids: str = "numbers",
     block_columns: int = 3,
 ) -> Store:
@@ -42,10 +43,12 @@ def make_store(
         folder: Where to.
         nodes: Number of nodes; the last one has no edge.
         edges: Pairs drawn; loops and repetitions among them are dropped.
-        features: Number of features, normally distributed.
+        features: Number of features.
         seed: Of all that is random.
         directed: Nodes gather from those they point to; else from both ends.
         weighted: Weights are quarters from 0.25 to 4, else all one.
+        counts: Features are 0, 1, 2, ..., those of the first node 0; else normally
+            distributed.
         ids: `numbers`, `int64` (10, 17, 24, ...) or `text` (one of them not ASCII).
         block_columns: Features in each file.
     """
@@ -56,6 +59,9 @@ def make_store(
     if weighted:
         write_array(weights_path(folder), matrix.data.astype(np.float32))
     x = rng.standard_normal((nodes, features)).astype(np.float32)
+    if counts:
+        x = rng.poisson(0.7, (nodes, features)).astype(np.float32)
+        x[0] = 0
     for number, start in enumerate(range(0, features, block_columns)):
         block = x[:, start : start + block_columns]
         write_array(features_path(folder, number), block)

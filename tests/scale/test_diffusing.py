@@ -13,10 +13,11 @@ from fdgcl import FDGCL
 from fdgcl._checks import InputError
 from fdgcl.graphs.persistence import feature_persistence
 from fdgcl.preparation import prepare
-from fdgcl.scale import diffusing, operator, persistence
+from fdgcl.scale import diffusing, features, operator, persistence
 from fdgcl.scale.arrays import DamagedError
 from fdgcl.scale.diffused import DiffusedRows, Diffusion
 from fdgcl.scale.diffusing import begin, diffuse_slice
+from fdgcl.scale.features import StoredFeatures
 from fdgcl.scale.operator import RowBlocks, StoredOperator
 from fdgcl.scale.plan import plan_diffusion
 from fdgcl.scale.store import Store
@@ -74,6 +75,7 @@ CASES = {
     "exact": {"solver": "exact"},
     "short-memory": {"memory": 3},
     "graphcon": {"dynamics": "graphcon"},
+    "scaled": {"feature_scaling": "row"},
 }
 
 
@@ -184,8 +186,8 @@ def test_persistence_is_that_in_memory(
     wanted = feature_persistence(graph.features, graph.adjacency)
     monkeypatch.setattr(persistence, "MIXTURES", 64)
     monkeypatch.setattr(persistence, "SHUFFLES", 10)
-    monkeypatch.setattr(persistence, "ROWS", 777)
-    found = persistence.stored_persistence(store, 2)
+    monkeypatch.setattr(features, "_NUMBERS", 777)
+    found = persistence.stored_persistence(StoredFeatures(store), 2)
     assert found is not None
     # The same mixtures; shuffles differ only in the order they are drawn in.
     assert found.one_hop == pytest.approx(wanted.one_hop, rel=1e-3, abs=1e-6)
@@ -240,7 +242,6 @@ def test_an_altered_block_is_named_before_it_is_used(tmp_path: Path, name: str) 
         ({"dynamics": "gread"}, "linear one with fixed weights"),
         ({"strategy": "in-loop"}, "in-loop"),
         ({"rate": 1e9, "step": 10, "time": 1000}, "beyond all floating-point"),
-        ({"feature_scaling": "row"}, "feature_scaling must be 'none'"),
         ({"direction": "out"}, "imported with direction 'symmetric'"),
     ],
 )

@@ -84,9 +84,31 @@ def test_the_memory_of_the_solver_has_a_name_of_its_own(
     assert "must be a size such as 6GB" in capsys.readouterr().err
 
 
+def test_settings_of_a_file_serve_both_commands(
+    store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = '[settings]\nfeature_scaling = "row"\norders = [0.2, 0.9]\ntime = 3.0\n'
+    Path("s.toml").write_text(f"{text}step = 1.0\ndim = 8\nepochs = 2\n")
+    assert fdgcl("diffuse", "G", "--settings", "s.toml", "--memory", "3GB") == 0
+    out = capsys.readouterr().out
+    following = "fdgcl train G -o Z --memory 3GB --settings s.toml"
+    assert f"next      {following}\n" in out
+    assert fdgcl(*following.split()[1:], "--epochs", "3", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["dim"], told["epochs"]) == (8, 3)
+    assert told["settings"]["orders"] == [0.2, 0.9]
+    assert told["settings"]["feature_scaling"] == "row"
+    assert len([*(store.folder / "diffused").iterdir()]) == 1, "nothing was done twice"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["G", "-o", "Z", "--settings", "no.toml"], "cannot read the settings in no"),
         (["nowhere", "-o", "Z"], "nowhere is not a store"),
         (["G", "-o", "z.parquet"], "--output must name a folder, got z.parquet"),
         (["G", "-o", "Z", "--memory", "20MB"], "memory must be at least"),

@@ -184,7 +184,6 @@ def test_a_run_that_diverged_stays_so(tmp_path: Path) -> None:
     [
         ({"dynamics": "gread"}, "dynamics 'gread'"),
         ({"strategy": "in-loop"}, "strategy 'in-loop'"),
-        ({"feature_scaling": "row"}, "feature_scaling must be 'none'"),
         ({"direction": "out"}, "imported with direction 'symmetric', not 'out'"),
         ({"batch_size": 301}, "batch_size must not exceed the graph's 300 nodes"),
         ({"readout": ("sum",)}, "readout is for datasets of graphs, got sum"),

@@ -14,7 +14,7 @@ from fdgcl.cli.options import DIFFUSION, RUN, option
 from fdgcl.cli.settings import (
     SETTINGS,
     SHORT_MEMORY,
-    given_settings,
+    chosen_settings,
     with_settings,
 )
 from fdgcl.cli.talk import Talk
@@ -37,6 +37,7 @@ def _with_diffusion_settings(command: Callable[..., None]) -> Callable[..., None
 def diffuse(
     store: StoreFolder,
     memory: Memory = None,
+    settings_file: options.SettingsFile = None,
     workers: Annotated[
         int | None,
         option(
@@ -113,15 +114,16 @@ def diffuse(
         message = "--prepare comes before --only: give one of them"
         raise InputError(message)
     opened = Store.open(store)
-    model = FDGCL(**given_settings(settings, renamed=SHORT_MEMORY))
-    check_settings(opened, model.check())
+    chosen = chosen_settings(settings_file, settings, renamed=SHORT_MEMORY)
+    model = FDGCL(**chosen).check()
+    check_settings(opened, model)
     job = DiffuseJob(
         opened,
-        model.check(),
+        model,
         allowed_bytes(memory),
         _executor(dask, workers, threads),
         Talk(quiet=quiet, json=json),
-        following=_following(store, memory, settings),
+        following=_following(store, memory, settings_file, settings),
     )
     if dry_run:
         job.plan_only()
@@ -144,10 +146,13 @@ def _executor(dask: str | None, workers: int | None, threads: int | None) -> Any
     return Processes(workers, threads)
 
 
-def _following(store: Path, memory: str | None, settings: dict[str, Any]) -> list[str]:
+def _following(
+    store: Path, memory: str | None, file: Path | None, settings: dict[str, Any]
+) -> list[str]:
     """The command that trains on what was diffused: it needs the same settings."""
     words = ["fdgcl", "train", str(store), "-o", "Z"]
     words += [] if memory is None else ["--memory", memory]
+    words += [] if file is None else ["--settings", str(file)]
     for name, value in settings.items():
         if value is not None:
             text = f"{value:.15g}" if isinstance(value, float) else str(value)

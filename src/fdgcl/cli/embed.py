@@ -60,15 +60,7 @@ def embed(
             panel=RUN,
         ),
     ] = None,
-    settings_file: Annotated[
-        Path | None,
-        option(
-            "--settings",
-            kind=Path,
-            text="Start from the settings in this TOML file, as fdgcl tune writes it.",
-            panel=RUN,
-        ),
-    ] = None,
+    settings_file: options.SettingsFile = None,
     run: Annotated[
         Path | None,
         option(

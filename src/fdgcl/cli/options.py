@@ -171,6 +171,16 @@ Output = Annotated[
     Path | None,
     option("--output", "-o", kind=Path, text="Where the embedding goes, as Parquet."),
 ]
+SettingsFile = Annotated[
+    Path | None,
+    option(
+        "--settings",
+        kind=Path,
+        metavar="FILE.toml",
+        text="Start from the settings in this file, as fdgcl tune writes it.",
+        panel=RUN,
+    ),
+]
 Quiet = Annotated[
     bool, option("--quiet", "-q", text="Say nothing but warnings and errors.")
 ]

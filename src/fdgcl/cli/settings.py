@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, wraps
+from pathlib import Path
 from typing import Annotated, Any, overload
 
 from fdgcl._checks import InputError
@@ -268,6 +269,18 @@ def _with_settings(command: Command, renamed: Mapping[str, str]) -> Command:
     wrapper.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
     wrapper.__annotations__ = {p.name: p.annotation for p in (*kept, *added)}
     return wrapper
+
+
+def chosen_settings(
+    file: Path | None,
+    settings: Mapping[str, Any],
+    renamed: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The settings in a file, if there is one, but for those that were given."""
+    from fdgcl.presets import read_settings
+
+    first = {} if file is None else read_settings(file)
+    return {**first, **given_settings(settings, renamed)}
 
 
 def given_settings(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fdgcl.cli import options
 from fdgcl.cli.bounds import Memory, StoreFolder
 from fdgcl.cli.options import RUN, option
-from fdgcl.cli.settings import SHORT_MEMORY, given_settings, with_settings
+from fdgcl.cli.settings import SHORT_MEMORY, with_settings
 from fdgcl.cli.talk import Talk
 
 
@@ -38,6 +38,7 @@ def train(
         ),
     ] = None,
     memory: Memory = None,
+    settings_file: options.SettingsFile = None,
     dry_run: Annotated[
         bool,
         option(
@@ -67,7 +68,8 @@ def train(
         output,
         run,
         memory,
-        given_settings(settings, renamed=SHORT_MEMORY),
+        settings_file,
+        settings,
         Talk(quiet=quiet, json=json),
     )
     if dry_run:

@@ -18,6 +18,7 @@ from fdgcl.cli.console import fail
 from fdgcl.cli.failures import FAILURE, INTERRUPTED
 from fdgcl.cli.job import describe
 from fdgcl.cli.runs import check_writable
+from fdgcl.cli.settings import SHORT_MEMORY, chosen_settings
 from fdgcl.cli.talk import Talk
 from fdgcl.fitting import beta_notices
 from fdgcl.model import FDGCL
@@ -61,6 +62,7 @@ class TrainJob:
         output: Path,
         run: Path | None,
         memory: str | None,
+        settings_file: Path | None,
         given: Mapping[str, Any],
         talk: Talk,
     ) -> Self:
@@ -73,7 +75,8 @@ class TrainJob:
         is_first = _number("RANK", 0) == 0
         try:
             opened = Store.open(store)
-            settings = store_settings(opened, FDGCL(**given).check())
+            chosen = chosen_settings(settings_file, given, renamed=SHORT_MEMORY)
+            settings = store_settings(opened, FDGCL(**chosen).check())
             _check_output(output)
             folder = run or default_run(opened, settings)
             check_writable(folder)

@@ -128,16 +128,7 @@ def tune(
             show_default="best",
         ),
     ] = None,
-    settings_file: Annotated[
-        Path | None,
-        option(
-            "--settings",
-            kind=Path,
-            panel=RUN,
-            metavar="FILE.toml",
-            text="Start from the settings in a file.",
-        ),
-    ] = None,
+    settings_file: options.SettingsFile = None,
     fixed: Annotated[
         list[str] | None,
         option(

@@ -33,24 +33,37 @@ def scale_features(
     return _unit_rows(x)
 
 
-def column_rarity(x: Features) -> NDArray[Any]:
+def column_rarity(x: Features) -> NDArray[np.float64]:
     """The inverse document frequency `log(N / n_j)`; n_j rows have a nonzero in j.
 
     Raises:
         InputError: There are negative features, or no zeros: those are no counts.
     """
     values = x.data if isinstance(x, csr_array) else x
-    if values.size and values.min() < 0:
+    if isinstance(x, csr_array):
+        found = np.bincount(x.indices[x.data != 0], minlength=x.shape[1])
+    else:
+        found = np.count_nonzero(x, axis=0)
+    return rarity(found, x.shape[0], float(values.min(initial=0)))
+
+
+def rarity(
+    nonzeros: NDArray[np.integer], num_rows: int, least: float
+) -> NDArray[np.float64]:
+    """As `column_rarity`, where the features were counted elsewhere.
+
+    Args:
+        nonzeros: Of each column.
+        num_rows: Of all of them.
+        least: The smallest number there is, or 0.
+    """
+    if least < 0:
         message = (
             "feature_scaling 'tf-idf' is for counts, and there are negative features; "
             "choose 'row' or 'none'"
         )
         raise InputError(message)
-    if isinstance(x, csr_array):
-        found = np.bincount(x.indices[x.data != 0], minlength=x.shape[1])
-    else:
-        found = np.count_nonzero(x, axis=0)
-    weights: NDArray[Any] = np.log(x.shape[0] / np.maximum(found, 1))
+    weights: NDArray[np.float64] = np.log(num_rows / np.maximum(nonzeros, 1))
     if not weights.any():
         message = (
             "feature_scaling 'tf-idf' weighs columns by their zeros, and there are "

@@ -1,6 +1,7 @@
 """The features of a store as two orders diffuse them, in slices of columns.
 
 - `G/diffused/KEY/recipe.json`: what was asked for, and the polynomial's weights
+- `G/diffused/KEY/lengths.npy`: of the features' rows, where these are scaled
 - `G/diffused/KEY/0/000.npy, ...`: by the first order, some columns in each
 - `G/diffused/KEY/1/000.npy, ...`: by the second
 
@@ -26,6 +27,7 @@ from fdgcl._checks import InputError
 from fdgcl._files import write_json
 from fdgcl.diffusion.basis import Basis
 from fdgcl.scale.arrays import StoredArray, is_finished
+from fdgcl.scale.features import StoredFeatures
 from fdgcl.scale.store import Store
 from fdgcl.settings import Settings
 
@@ -44,6 +46,7 @@ DIFFUSION_SETTINGS = (
     "self_loops",
     "normalization",
     "memory",
+    "feature_scaling",
     "dtype",
 )
 
@@ -60,6 +63,7 @@ class Recipe:
         wide: Whether sums run in float64.
         lambda_max: Bound on the spectrum of L.
         beta: Weight of the first view, where a model leaves that to the graph.
+        column_weights: Of the features, where they are weighted.
     """
 
     settings: dict[str, Any]
@@ -69,6 +73,7 @@ class Recipe:
     wide: bool
     lambda_max: float
     beta: float
+    column_weights: NDArray[np.float64] | None = None
 
     @property
     def num_slices(self) -> int:
@@ -81,7 +86,7 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON, which keeps every digit."""
-        basis = self.basis
+        basis, weights = self.basis, self.column_weights
         return {
             "format": FORMAT,
             "settings": self.settings,
@@ -94,6 +99,7 @@ class Recipe:
             "wide": self.wide,
             "lambda_max": self.lambda_max,
             "beta": self.beta,
+            "column_weights": None if weights is None else weights.tolist(),
         }
 
     @classmethod
@@ -102,6 +108,7 @@ class Recipe:
         product, current, previous = (
             np.array(value[key]) for key in ("product", "current", "previous")
         )
+        weights = value["column_weights"]
         return cls(
             dict(value["settings"]),
             tuple(value["columns"]),
@@ -110,6 +117,7 @@ class Recipe:
             bool(value["wide"]),
             float(value["lambda_max"]),
             float(value["beta"]),
+            None if weights is None else np.array(weights),
         )
 
 
@@ -174,6 +182,19 @@ class Diffusion:
     def path(self, order: int, number: int) -> Path:
         """The file of one order's slice."""
         return self.folder / str(order) / f"{number:03}.npy"
+
+    @property
+    def lengths_path(self) -> Path:
+        """The file with the lengths of the features' rows."""
+        return self.folder / "lengths.npy"
+
+    @property
+    def features(self) -> StoredFeatures:
+        """What is diffused."""
+        recipe = self.recipe
+        scaled = recipe.settings["feature_scaling"] != "none"
+        lengths = StoredArray.open(self.lengths_path) if scaled else None
+        return StoredFeatures(self.store, recipe.column_weights, lengths)
 
     def has(self, number: int) -> bool:
         """Whether a slice is done, for all orders."""

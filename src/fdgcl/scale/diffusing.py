@@ -19,8 +19,9 @@ from fdgcl._checks import InputError
 from fdgcl.diffusion.expansion import Expansion
 from fdgcl.graphs.sparse import new_tensor
 from fdgcl.preparation import INFORMATIVE_BETA, UNINFORMATIVE_BETA
-from fdgcl.scale.arrays import ArrayWriter, StoredArray, is_finished
+from fdgcl.scale.arrays import ArrayWriter, is_finished
 from fdgcl.scale.diffused import Diffusion, Recipe, wanted
+from fdgcl.scale.features import StoredFeatures, measure_scaling
 from fdgcl.scale.operator import (
     LANCZOS_STEPS,
     OnBlock,
@@ -57,12 +58,6 @@ def check_settings(store: Store, settings: Settings) -> None:
         raise InputError(message)
     if settings.strategy == "in-loop":
         message = "strategy 'in-loop' diffuses in every epoch, which a store cannot"
-        raise InputError(message)
-    if settings.feature_scaling != "none":
-        message = (
-            "a store's features are used as they are: feature_scaling must be 'none', "
-            f"got {settings.feature_scaling!r}"
-        )
         raise InputError(message)
     if settings.direction not in (None, manifest.direction):
         message = (
@@ -110,7 +105,8 @@ def begin(
         raise InputError(message)
     if progress is not None:
         progress("look", 1, 2)
-    persistence = stored_persistence(store, plan.threads)
+    features = measure_scaling(store, settings.feature_scaling, diffusion.lengths_path)
+    persistence = stored_persistence(features, plan.threads)
     informative = (
         store.manifest.structural is not None
         or persistence is None
@@ -134,6 +130,7 @@ def begin(
         wide=found.needs_float64,
         lambda_max=top,
         beta=INFORMATIVE_BETA if informative else UNINFORMATIVE_BETA,
+        column_weights=features.column_weights,
     )
     diffusion.begin(recipe)
     if progress is not None:
@@ -233,7 +230,8 @@ def _diffuse(store: Store, diffusion: Diffusion, number: int, threads: int) -> N
         threads,
         dtype=torch.float64 if recipe.wide else kind,
     )
-    for array in (store.starts, store.neighbours, store.weights):
+    features = diffusion.features
+    for array in (store.starts, store.neighbours, store.weights, features.lengths):
         if array is not None:
             array.verify()
     right, scale = operator.right, operator.scale
@@ -245,7 +243,7 @@ def _diffuse(store: Store, diffusion: Diffusion, number: int, threads: int) -> N
     shape = (-1, nodes, columns.stop - columns.start)
     held = new_tensor(2, size, work, torch.device("cpu")).view(shape)
     sums = new_tensor(orders, size, work, torch.device("cpu")).view(shape)
-    _read_slice(store, columns, held[0], right)
+    _read_slice(features, columns, held[0], right)
     _run(operator, scale, recipe, held, sums)
     del held
     for order, values in enumerate(sums):
@@ -254,17 +252,19 @@ def _diffuse(store: Store, diffusion: Diffusion, number: int, threads: int) -> N
             _write(path, values, right, np.dtype(recipe.settings["dtype"]))
 
 
-def _read_slice(store: Store, columns: slice, into: Tensor, right: Tensor) -> None:
+def _read_slice(
+    features: StoredFeatures, columns: slice, into: Tensor, right: Tensor
+) -> None:
     """Fill an array with features times r, column by column of the blocks in files."""
-    width = store.manifest.block_columns
+    manifest = features.store.manifest
+    width = manifest.block_columns
     for number in range(columns.start // width, -(-columns.stop // width)):
         first = number * width
-        block: StoredArray = store.features[number]
-        last = first + block.shape[1]
+        last = min(first + width, manifest.features)
         there = slice(max(columns.start, first), min(columns.stop, last))
         here = slice(there.start - columns.start, there.stop - columns.start)
         taken = slice(there.start - first, there.stop - first)
-        for start, rows in block.blocks(IO_ROWS):
+        for start, rows in features.column_block(number, IO_ROWS):
             part = torch.from_numpy(rows[:, taken]).to(into.dtype)
             factors = right[start : start + len(rows), None]
             torch.mul(part, factors, out=into[start : start + len(rows), here])

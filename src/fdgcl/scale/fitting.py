@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import torch
+
 from fdgcl._checks import InputError
 from fdgcl.batching import batch_lr, batch_rows, check_batch_size
 from fdgcl.fitting import Progress, fit_views, new_views, start_log
@@ -109,6 +111,8 @@ def train_store(
     begins = not files.is_finished
     statistics = load_statistics(diffusion, team, progress, verify=begins)
     views = new_views(settings, config.num_features, config.decisions["beta"])
+    if diffusion.recipe.column_weights is not None:
+        views.column_weights.copy_(torch.from_numpy(diffusion.recipe.column_weights))
     source = Streamed(diffusion, statistics, device=settings.torch_device, team=team)
     if files.is_finished:
         history = _finished(files, views, settings)

@@ -13,32 +13,34 @@ import torch
 from torch import Tensor
 
 from fdgcl.graphs.persistence import POWER, Persistence
-from fdgcl.scale.operator import StoredOperator, row_ranges
-from fdgcl.scale.store import Store
+from fdgcl.scale.features import StoredFeatures
+from fdgcl.scale.operator import StoredOperator
 
 MIXTURES = 8
 SHUFFLES = 2
-ROWS = 2**16
 
 
-def stored_persistence(store: Store, threads: int, seed: int = 0) -> Persistence | None:
+def stored_persistence(
+    features: StoredFeatures, threads: int, seed: int = 0
+) -> Persistence | None:
     """Measure how features persist along the edges of a store.
 
     Args:
-        store: The graph and its features.
+        features: As they are diffused, and their graph.
         threads: To use.
         seed: Of the mixtures and the shuffles.
 
     Returns:
         The measure; None for a directed store, whose edges are known one way only.
     """
+    store = features.store
     operator = StoredOperator(store, 0.0, "symmetric", threads)
     if not operator.has_real_spectrum:
         return None
     generator = np.random.default_rng(seed)
     root = operator.scale.sqrt()
     returning = _returning(operator)
-    mixtures = _mixtures(store, generator)
+    mixtures = _mixtures(features, generator)
     scaled = mixtures * root[:, None]
     one_hop, two_hop = _correlations(operator, scaled, root, returning)
     shuffled = []
@@ -63,12 +65,12 @@ def _returning(operator: StoredOperator) -> Tensor:
     return found
 
 
-def _mixtures(store: Store, generator: np.random.Generator) -> Tensor:
+def _mixtures(features: StoredFeatures, generator: np.random.Generator) -> Tensor:
     """Random mixtures of the centred features, mostly of those that vary together."""
-    nodes, columns = store.manifest.nodes, store.manifest.features
+    manifest = features.store.manifest
+    nodes, columns = manifest.nodes, manifest.features
     total, second = np.zeros(columns), np.zeros((columns, columns))
-    for start, stop in row_ranges(nodes, ROWS):
-        rows = store.read_features(start, stop)
+    for _, rows in features.ranges():
         total += rows.sum(axis=0, dtype=np.float64)
         part = torch.from_numpy(rows)
         # By torch: its products are threaded as this process is told, NumPy's are not.
@@ -82,9 +84,9 @@ def _mixtures(store: Store, generator: np.random.Generator) -> Tensor:
     weights = torch.from_numpy(mixing).float()
     offset = torch.from_numpy(mean @ mixing).float()
     mixtures = torch.empty(nodes, MIXTURES)
-    for start, stop in row_ranges(nodes, ROWS):
-        part = torch.from_numpy(store.read_features(start, stop))
-        torch.addmm(offset, part, weights, beta=-1, out=mixtures[start:stop])
+    for start, rows in features.ranges():
+        into = mixtures[start : start + len(rows)]
+        torch.addmm(offset, torch.from_numpy(rows), weights, beta=-1, out=into)
     return mixtures
 
 

@@ -68,7 +68,7 @@ class Streamed(ViewSource):
         window: int | None = None,
     ) -> None:
         self._rows = DiffusedRows(diffusion)
-        self._store = diffusion.store
+        self._features = diffusion.features
         self._device = device or torch.device("cpu")
         self._team, self._window = team or Alone(), window
         self.num_rows, self.num_features = self._rows.num_rows, self._rows.num_features
@@ -120,7 +120,7 @@ class Streamed(ViewSource):
         if name != "features":
             view = VIEW_NAMES[name]
             return self._view(view, rows) + self._means[view]
-        found = torch.from_numpy(self._features())
+        found = torch.from_numpy(self._held_features())
         return found if rows is None else found[rows.cpu()]
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
@@ -169,9 +169,9 @@ class Streamed(ViewSource):
             space = self._chosen[view] = held.new_empty(len(rows), self.num_features)
         return torch.index_select(held, 0, rows, out=space[: len(rows)])
 
-    def _features(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    def _held_features(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
         assert self._held is not None
-        parts = [self._store.read_features(*ends) for ends in self._held.ranges]
+        parts = [self._features.read(*ends) for ends in self._held.ranges]
         return np.concatenate(parts)
 
     def _hold_all(self) -> None:

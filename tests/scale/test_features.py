@@ -1,0 +1,135 @@
+"""Features of a store, scaled while they are read: as in memory, and by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from accidents import flip
+from stores import in_memory, make_store
+from tasks import begun, diffused_here, some_settings, tasks_of
+from trainings import MEMORY, SMALL, small
+
+from fdgcl import FDGCL
+from fdgcl._checks import InputError
+from fdgcl.embeddings import read_embeddings
+from fdgcl.preparation import prepare
+from fdgcl.scale import DiffusedRows, Store, diffuse_store, features, train_store
+from fdgcl.scale.arrays import DamagedError, write_array
+from fdgcl.scale.executors import Processes
+from fdgcl.scale.features import measure_scaling
+
+SCALINGS = ["none", "row", "tf-idf"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return make_store(tmp_path / "G", nodes=50, features=8, counts=True)
+
+
+def by_hand(store: Store, scaling: str) -> np.ndarray:
+    """In float64, entry by entry."""
+    x = np.asarray(in_memory(store).features, np.float64)
+    if scaling == "tf-idf":
+        x = x * np.array([np.log(len(x) / sum(column > 0)) for column in x.T])
+    if scaling == "none":
+        return x
+    return np.array([row / (sum(row * row) ** 0.5 or 1) for row in x])
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_they_are_what_the_formulas_say(
+    store: Store, scaling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(features, "_NUMBERS", 60)  # seven nodes at a time
+    found = measure_scaling(store, scaling, tmp_path / "lengths.npy")
+    wanted = by_hand(store, scaling)
+    assert not wanted[0].any(), "there is a node without features"
+    np.testing.assert_allclose(found.read(0, 50), wanted, rtol=1e-6)
+    np.testing.assert_allclose(found.read(3, 9), wanted[3:9], rtol=1e-6)
+    ranges = [*found.ranges()]
+    assert [start for start, _ in ranges] == [*range(0, 50, 7)]
+    np.testing.assert_allclose(
+        np.concatenate([rows for _, rows in ranges]), wanted, rtol=1e-6
+    )
+    for number, first in enumerate((0, 3, 6)):
+        for start, rows in found.column_block(number, 20):
+            place = (slice(start, start + 20), slice(first, first + 3))
+            np.testing.assert_allclose(rows, wanted[place], rtol=1e-6)
+    assert (tmp_path / "lengths.npy").exists() == (scaling != "none")
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("width", [2, 8])
+def test_they_are_diffused_as_in_memory(store: Store, scaling: str, width: int) -> None:
+    diffusion = begun(store, width, feature_scaling=scaling)
+    diffused_here(diffusion)
+    rows = DiffusedRows(diffusion)
+    settings = some_settings(feature_scaling=scaling)
+    source = prepare(in_memory(store), settings).source(settings.torch_device)
+    for order, name in enumerate(("local", "global")):
+        found = np.empty((50, 8), np.float32)
+        rows.read(order, 0, 50, found)
+        wanted = source.kept(name).numpy()
+        assert abs(found - wanted).max() < 1e-6 * abs(wanted).max()
+
+
+def test_scalings_do_not_take_each_other_for_done(store: Store) -> None:
+    folders = {begun(store, feature_scaling=scaling).folder for scaling in SCALINGS}
+    assert len(folders) == 3
+
+
+def test_another_process_scales_alike(store: Store, tmp_path: Path) -> None:
+    twin = make_store(tmp_path / "twin", nodes=50, features=8, counts=True)
+    wanted = diffused_here(begun(twin, 3, feature_scaling="tf-idf"))
+    diffusion = begun(store, 3, feature_scaling="tf-idf")
+    Processes(1).run(tasks_of(diffusion), lambda _: None)
+    assert diffusion.missing == []
+    for order in (0, 1):
+        for number in range(3):
+            path = diffusion.path(order, number)
+            assert path.read_bytes() == wanted[str(path.relative_to(diffusion.folder))]
+
+
+@pytest.mark.parametrize("scaling", ["row", "tf-idf"])
+@pytest.mark.parametrize("case", [{}, {"keep": ("features",)}, {"beta": None}], ids=str)
+def test_a_model_of_scaled_features_is_that_of_memory(
+    tmp_path: Path, scaling: str, case: dict[str, Any]
+) -> None:
+    store = make_store(tmp_path / "G", nodes=200, edges=900, features=9, counts=True)
+    given = {**case, "feature_scaling": scaling}
+    settings = small(**given)
+    diffuse_store(store, settings, memory=MEMORY)
+    folders = tmp_path / "run", tmp_path / "Z"
+    found = train_store(store, settings, *folders, memory=MEMORY)
+    graph = in_memory(store)
+    model = FDGCL(**{**SMALL, **given})
+    wanted = model.fit_transform(graph)
+    for ours, theirs in zip(found.history, model.history_, strict=True):
+        assert ours.loss == pytest.approx(theirs.loss, rel=1e-5)
+    z, most = read_embeddings(folders[1])[1], abs(wanted).max()
+    assert abs(z - wanted).max() < 1e-5 * most
+    # Another graph is weighted as the one it was trained on.
+    other = in_memory(make_store(tmp_path / "H", features=9, counts=True, seed=3))
+    loaded = FDGCL.load(folders[0]).transform(other)
+    assert abs(loaded - model.transform(other)).max() < 1e-5 * most
+
+
+def test_what_is_no_count_is_refused(tmp_path: Path) -> None:
+    negative = make_store(tmp_path / "negative")
+    with pytest.raises(InputError, match="there are negative features"):
+        begun(negative, feature_scaling="tf-idf")
+    full = make_store(tmp_path / "full", counts=True)
+    for path in (full.folder / "features").glob("*.npy"):
+        write_array(path, np.load(path) + 1)
+    with pytest.raises(InputError, match="there are none in these features"):
+        begun(Store.open(full.folder), feature_scaling="tf-idf")
+
+
+def test_altered_lengths_are_named(store: Store) -> None:
+    diffusion = begun(store, feature_scaling="row")
+    flip(diffusion.lengths_path, 300)
+    with pytest.raises(DamagedError, match=r"lengths\.npy is damaged: block 0"):
+        diffused_here(diffusion)
