@@ -66,13 +66,23 @@ def without_interrupts() -> Iterator[None]:
 _SOON = 0.05
 
 
-def resend_lost_interrupts() -> None:
+_came = False
+
+
+def was_interrupted() -> bool:
+    """Whether Ctrl-C came since `watch_interrupts`, whatever a library made of it."""
+    return _came
+
+
+def watch_interrupts() -> None:
     """Let no Ctrl-C of this process be lost from here on.
 
     Python cannot raise what comes up in a finalizer or in the callback of a weak
     reference: it reports that and goes on, also with a Ctrl-C that happens to arrive
     there. Such a one is sent again when the finalizer is over.
     """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _note)
     report = sys.unraisablehook
 
     def hook(lost: sys.UnraisableHookArgs) -> None:
@@ -84,6 +94,12 @@ def resend_lost_interrupts() -> None:
             report(lost)
 
     sys.unraisablehook = hook
+
+
+def _note(number: int, frame: FrameType | None) -> None:
+    global _came
+    _came = True
+    signal.default_int_handler(number, frame)
 
 
 def _interrupt_main() -> None:

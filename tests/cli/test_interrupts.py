@@ -62,6 +62,24 @@ def test_none_is_lost(lose: str, work: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_what_a_library_makes_of_it_is_an_interruption_too() -> None:
+    lose = """
+def lose():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        raise RecursionError("deep in an import") from None
+"""
+    done = run(lose, "pass")
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "error: interrupted\n"
+    own = run(
+        lose.replace("signal.raise_signal(signal.SIGINT)", "raise KeyboardInterrupt"),
+        "pass",
+    )
+    assert own.returncode == 1, "nobody pressed anything"
+
+
 def test_other_failures_of_finalizers_are_told_of() -> None:
     done = run(FINALIZER.replace("signal.raise_signal(signal.SIGINT)", "1 / 0"), "pass")
     assert done.returncode == 0

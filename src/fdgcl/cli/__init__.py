@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from fdgcl._interrupts import resend_lost_interrupts
+from fdgcl._interrupts import watch_interrupts
 from fdgcl._version import __version__
 from fdgcl.cli.failures import explained
 from fdgcl.cli.options import DEBUG, GIVEN, Debug
@@ -114,5 +114,5 @@ def main() -> None:
     # Threads that spin while they wait make training many times slower as soon as
     # another process shares the cores; sleeping ones cost nothing otherwise.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    resend_lost_interrupts()
+    watch_interrupts()
     app(prog_name="fdgcl")

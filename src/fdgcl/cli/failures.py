@@ -15,6 +15,7 @@ from typing import Any, TextIO
 import typer
 
 from fdgcl._checks import InputError, MissingExtraError
+from fdgcl._interrupts import was_interrupted
 from fdgcl.cli.console import fail, warn
 
 BAD_INPUT = 2
@@ -45,6 +46,8 @@ def explained(debug: Callable[[], bool]) -> Iterator[None]:
         if debug():
             traceback.print_exc()
         message, code = explain(error)
+        if code == FAILURE and was_interrupted():  # some library's word for it
+            message, code = "interrupted", INTERRUPTED
         if message:
             fail(message)
         raise typer.Exit(code) from None
