@@ -1,4 +1,4 @@
-"""Writing files so that a reader never meets half of one."""
+"""Writing files so that a reader never meets half of one, and reading parts of them."""
 
 from __future__ import annotations
 
@@ -74,3 +74,20 @@ def explain(error: OSError, target: Path) -> Exception:
             "was left behind"
         )
     return InputError(f"cannot write {target}: {error.strerror or error}")
+
+
+def read_into(file: int, into: memoryview, place: int) -> bool:
+    """Fill memory with the bytes of an open file from a place on.
+
+    Any number of threads may do so: the file's own position does not move.
+
+    Returns:
+        Whether there were as many.
+    """
+    done = 0
+    while done < len(into):
+        got = os.preadv(file, [into[done:]], place + done)
+        if got == 0:
+            return False
+        done += got
+    return True

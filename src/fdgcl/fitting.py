@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdgcl._interrupts import deferred_interrupt
+from fdgcl._progress import Progress
 from fdgcl.losses import build_loss
 from fdgcl.preparation import UNINFORMATIVE_BETA, Preparation
 from fdgcl.runs import CHECKPOINT_SECONDS, Config, RunFolder, TrainingLog
@@ -23,9 +24,6 @@ from fdgcl.training import (
     train,
 )
 from fdgcl.views import Combination, ViewPair, ViewSource
-
-#: Told of the stage, what is done of it, and all there is.
-Progress = Callable[[str, int, int], None]
 
 #: Given an epoch's record, and a function that embeds by the weights of that moment.
 OnEpoch = Callable[[EpochRecord, Callable[[], NDArray[np.float32]]], None]

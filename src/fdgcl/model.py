@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
 from fdgcl._estimator import Estimator
+from fdgcl._progress import Progress
 from fdgcl.diffusion.plan import Plan
 from fdgcl.fitting import (
     OnEpoch,
-    Progress,
     fit_views,
     new_views,
     notices_of,

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from fdgcl._progress import silent
 from fdgcl.graphs import read_graph
 from fdgcl.graphs.operators import _directed
 from fdgcl.scale.importing import Request
 from fdgcl.scale.importing.budget import Budget, Limits
 from fdgcl.scale.importing.request import claimed
 from fdgcl.scale.importing.stages import Import
-from fdgcl.scale.importing.steps import silent
 from fdgcl.scale.memory import resident_bytes
 from fdgcl.scale.store import Store
 

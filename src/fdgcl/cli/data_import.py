@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -116,7 +117,7 @@ def import_files(
 
 
 def _plan(request: Request, memory: int, talk: Talk) -> None:
-    from fdgcl.scale.cost import import_seconds
+    from fdgcl.scale.cost import describe_seconds, import_seconds
     from fdgcl.scale.importing import plan_import
     from fdgcl.scale.memory import describe_size
 
@@ -136,7 +137,7 @@ def _plan(request: Request, memory: int, talk: Talk) -> None:
         f"disk: {describe_size(plan.store_bytes)}, and "
         f"{describe_size(plan.disk_bytes - plan.store_bytes)} more on the way"
     )
-    talk.say(f"time: about {seconds:,.0f} s on two cores")
+    talk.say(f"time: about {describe_seconds(seconds)} on two cores")
 
 
 def _run(request: Request, folder: Path, memory: int, talk: Talk) -> None:
@@ -157,7 +158,8 @@ def _run(request: Request, folder: Path, memory: int, talk: Talk) -> None:
     talk.say(
         f"wrote {folder}: {describe_size(facts['bytes'])} in {facts['seconds']:.1f} s"
     )
-    talk.say(f"next: fdgcl train {folder} -o {folder}-embedding")
+    following = ["fdgcl", "train", str(folder), "-o", f"{folder}-embedding"]
+    talk.say(f"next: {shlex.join(following)}")
 
 
 def _facts(store: Store, seconds: float) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from fdgcl.cli.talk import Talk
 from fdgcl.diffusion.stability import StabilityReport, stability_report
 from fdgcl.scale.diffused import Diffusion
 from fdgcl.scale.diffusing import begin
-from fdgcl.scale.executors import Executor, InProcess
-from fdgcl.scale.executors.running import run_slices
+from fdgcl.scale.executors import Executor
+from fdgcl.scale.executors.running import plan_slices, run_slices
 from fdgcl.scale.memory import describe_size
-from fdgcl.scale.plan import DiffusionPlan, plan_diffusion
+from fdgcl.scale.plan import DiffusionPlan
 from fdgcl.scale.store import Store
 from fdgcl.settings import Settings
 
@@ -129,15 +129,7 @@ class DiffuseJob:
         return nullcontext()
 
     def _plan(self) -> DiffusionPlan:
-        here = self.executor.on_this_machine
-        return plan_diffusion(
-            self.store,
-            self.settings,
-            memory=self.memory,
-            workers=self.executor.workers if here else 1,
-            threads=self.executor.threads,
-            separate=not isinstance(self.executor, InProcess),
-        )
+        return plan_slices(self.store, self.settings, self.memory, self.executor)
 
     def _check_only(self, only: Sequence[int]) -> set[int]:
         diffusion = self._diffusion

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from fdgcl._checks import InputError
-from fdgcl._files import explain, write_json
+from fdgcl._files import explain, read_into, write_json
 from fdgcl.scale.checksums import CHUNK_BYTES, Checksums, as_bytes
 from fdgcl.scale.partials import open_own, open_shared
 
@@ -119,16 +119,12 @@ class StoredArray:
             assert out.flags.c_contiguous, "rows would be read into a copy"
             count = int(np.prod(shape, dtype=np.int64))
             found = out.reshape(-1)[:count].reshape(shape)
-        into = as_bytes(found)
-        place, done = _HEADER_BYTES + start * self.row_bytes, 0
+        place = _HEADER_BYTES + start * self.row_bytes
         # Opened for each read: any thread or process may, and no file is left open.
         with self.path.open("rb", buffering=0) as stream:
-            while done < len(into):
-                got = os.preadv(stream.fileno(), [into[done:]], place + done)
-                if got == 0:
-                    message = f"{self.path} is damaged: it ends early"
-                    raise DamagedError(message)
-                done += got
+            if not read_into(stream.fileno(), as_bytes(found), place):
+                message = f"{self.path} is damaged: it ends early"
+                raise DamagedError(message)
         return found
 
     def blocks(self, rows: int) -> Iterator[tuple[int, NDArray[Any]]]:

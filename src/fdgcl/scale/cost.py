@@ -196,6 +196,15 @@ def embed_seconds(
     return _total(_embed_work(nodes, features, dim), rates)
 
 
+def describe_seconds(seconds: float) -> str:
+    """An expected time as a short text: no more digits than it is worth."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
 def stage_seconds(problem: Problem, stage: str, *, rates: Rates = RATES) -> float:
     """Seconds of a whole command, by its stage of `STAGES`."""
     return _total(_stage_work(problem, stage), rates)

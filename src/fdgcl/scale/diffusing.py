@@ -7,7 +7,6 @@ files, computes, and writes files. Whoever runs it, as often as he likes, gets t
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ import torch
 from torch import Tensor
 
 from fdgcl._checks import InputError
+from fdgcl._progress import Progress
 from fdgcl.diffusion.expansion import Expansion
 from fdgcl.graphs.sparse import new_tensor
 from fdgcl.preparation import INFORMATIVE_BETA, UNINFORMATIVE_BETA
@@ -36,8 +36,6 @@ from fdgcl.settings import Settings
 if TYPE_CHECKING:
     from fdgcl.scale.executors import Executor
 
-#: Told of the stage, what is done of it, and all there is.
-Progress = Callable[[str, int, int], None]
 
 # The plan counts on one slice at a time in a process, whatever an executor does.
 _ONE_AT_A_TIME = threading.Lock()
@@ -175,18 +173,10 @@ def diffuse_store(
     """
     # Here, for an executor's tasks import this module.
     from fdgcl.scale.executors import InProcess
-    from fdgcl.scale.executors.running import run_slices
+    from fdgcl.scale.executors.running import plan_slices, run_slices
 
     executor = executor or InProcess()
-    here = executor.on_this_machine
-    plan = plan_diffusion(
-        store,
-        settings,
-        memory=memory,
-        workers=executor.workers if here else 1,
-        threads=executor.threads,
-        separate=executor.workers > 1 or not isinstance(executor, InProcess),
-    )
+    plan = plan_slices(store, settings, memory, executor)
     diffusion = begin(store, settings, plan, progress)
     run_slices(diffusion, diffusion.missing, executor, plan.threads, progress)
     return diffusion

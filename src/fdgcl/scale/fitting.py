@@ -13,8 +13,9 @@ from pathlib import Path
 import torch
 
 from fdgcl._checks import InputError
+from fdgcl._progress import Progress
 from fdgcl.batching import batch_lr, batch_rows, check_batch_size
-from fdgcl.fitting import Progress, fit_views, new_views, start_log
+from fdgcl.fitting import fit_views, new_views, start_log
 from fdgcl.runs import Config, RunFolder
 from fdgcl.scale.diffused import DiffusedRows, Diffusion
 from fdgcl.scale.diffusing import check_settings

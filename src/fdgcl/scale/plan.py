@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from fdgcl._checks import InputError, check_count
-from fdgcl.scale.cost import diffuse_seconds
+from fdgcl.scale.cost import describe_seconds, diffuse_seconds
 from fdgcl.scale.memory import describe_size, resident_bytes
 from fdgcl.scale.operator import RowBlocks
 from fdgcl.scale.store import Store
@@ -79,7 +79,7 @@ class DiffusionPlan:
             f"{describe_size(self.memory)}, {self.workers} at a time with "
             f"{self.threads} thread{'s'[: self.threads > 1]} each",
             f"disk: {describe_size(self.disk_bytes)}",
-            f"time: about {_duration(self.seconds)}",
+            f"time: about {describe_seconds(self.seconds)}",
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -194,11 +194,3 @@ def slice_bounds(
     width = whole if whole <= most else width
     bounds = [*range(0, features, width), features]
     return tuple(bounds)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

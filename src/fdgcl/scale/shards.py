@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
+from fdgcl._progress import Progress
 from fdgcl.embeddings import Part, part_files, write_part
 from fdgcl.runs import Config
 from fdgcl.scale.ahead import ahead
@@ -29,8 +30,6 @@ SHARD_ROWS = 2**18
 BLOCK_NUMBERS = 2**20
 BLOCK_ROWS = 2**15
 
-#: Told of the stage, what is done of it, and all there is.
-Progress = Callable[[str, int, int], None]
 Block = tuple[NDArray[Any], NDArray[np.float32]]
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from fdgcl._progress import Progress
 from fdgcl.runs import FORMAT, read_tensors, write_tensors
 from fdgcl.scale.arrays import StoredArray
 from fdgcl.scale.diffused import DiffusedRows, Diffusion
 from fdgcl.training import Team
-
-#: Told of the stage, what is done of it, and all there is.
-Progress = Callable[[str, int, int], None]
 
 # Products of so many centred rows are exact enough in float32; sums of all are not.
 BLOCK_ROWS = 8192

@@ -12,7 +12,12 @@ from typing import Any
 from fdgcl._checks import InputError
 from fdgcl.batching import batch_rows
 from fdgcl.losses import build_loss
-from fdgcl.scale.cost import embed_seconds, embedding_bytes, train_seconds
+from fdgcl.scale.cost import (
+    describe_seconds,
+    embed_seconds,
+    embedding_bytes,
+    train_seconds,
+)
 from fdgcl.scale.dealing import Dealing, window_rows
 from fdgcl.scale.memory import describe_size, resident_bytes
 from fdgcl.scale.shards import block_rows
@@ -74,7 +79,7 @@ class TrainingPlan:
             f"{describe_size(self.memory)}",
             f"disk: {describe_size(self.disk_bytes)} for the embedding, "
             f"{self.width:,} columns",
-            f"time: about {self.seconds:,.0f} s",
+            f"time: about {describe_seconds(self.seconds)}",
         ]
 
     def to_dict(self) -> dict[str, Any]:

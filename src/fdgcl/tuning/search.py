@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from statistics import median
 
 from fdgcl._checks import InputError, check_count, check_positive
+from fdgcl._progress import Progress
 from fdgcl.tuning.locks import held
 from fdgcl.tuning.objective import HopelessError, Objective
 from fdgcl.tuning.ranking import FreshScores, Standing, best_trials, is_in_reach, rank
 from fdgcl.tuning.records import Record, Scores, mean
 from fdgcl.tuning.study import Attempt, Study
 
-Progress = Callable[[str, int, int], None]
 OnTrial = Callable[[Record, bool], None]
 _RERANKING_SHARE = 1 / 3  # of a budget in minutes, at most
 _SHARE_OF_ONE = 0.1  # of a budget in minutes, for one trial at most

@@ -6,6 +6,31 @@ from collections.abc import Callable, Sequence
 
 from fdgcl.scale.diffused import Diffusion
 from fdgcl.scale.executors.base import Executor, Task
+from fdgcl.scale.executors.in_process import InProcess
+from fdgcl.scale.plan import DiffusionPlan, plan_diffusion
+from fdgcl.scale.store import Store
+from fdgcl.settings import Settings
+
+
+def plan_slices(
+    store: Store, settings: Settings, memory: int, executor: Executor
+) -> DiffusionPlan:
+    """Slices that an executor's workers can have in memory at the same time.
+
+    Args:
+        store: The graph.
+        settings: The model's.
+        memory: The bound: of this machine, or of each worker elsewhere.
+        executor: Will run them.
+    """
+    return plan_diffusion(
+        store,
+        settings,
+        memory=memory,
+        workers=executor.workers if executor.on_this_machine else 1,
+        threads=executor.threads,
+        separate=not isinstance(executor, InProcess),
+    )
 
 
 def run_slices(

@@ -14,12 +14,12 @@ import os
 import shutil
 from pathlib import Path
 
+from fdgcl._progress import Progress, silent
 from fdgcl.graphs.files.opening import Column, Header
 from fdgcl.scale.importing.budget import Budget
 from fdgcl.scale.importing.planning import ImportPlan, plan_import
 from fdgcl.scale.importing.request import Request, claimed
 from fdgcl.scale.importing.stages import Import, lean_arrow
-from fdgcl.scale.importing.steps import Progress, silent
 from fdgcl.scale.memory import resident_bytes
 from fdgcl.scale.store import Store, manifest_path
 

@@ -16,6 +16,10 @@ from fdgcl.graphs.ids import from_column
 _WHOLE_BELOW = 10**18
 
 
+class MixedError(Exception):
+    """An id is a text that is no number."""
+
+
 def checked_ids(column: pa.Array, what: str, first: int) -> pa.Array:
     """A batch's column as int64 or string ids.
 
@@ -55,6 +59,23 @@ def whole(ids: pa.Array) -> NDArray[np.int64] | None:
     if len(found) and not -_WHOLE_BELOW < found.min() <= found.max() < _WHOLE_BELOW:
         return None
     return found
+
+
+def only_whole(ids: pa.Array, *, typed: bool) -> NDArray[np.int64]:
+    """Ids as numbers, all of them.
+
+    Args:
+        ids: The ids.
+        typed: Whether their file knows types, so that text is meant to be text.
+
+    Raises:
+        MixedError: One of them is a text.
+    """
+    text = typed and not pa.types.is_int64(ids.type)
+    numbers = None if text else whole(ids)
+    if numbers is None:
+        raise MixedError
+    return numbers
 
 
 def matching_numbers(ids: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

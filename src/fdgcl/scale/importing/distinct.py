@@ -12,16 +12,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from fdgcl.scale.arrays import StoredArray
-from fdgcl.scale.importing.columns import as_text, whole
+from fdgcl.scale.importing.columns import as_text, only_whole
 from fdgcl.scale.importing.edgefile import EdgeBatch
 from fdgcl.scale.importing.idfiles import TextWriter
 from fdgcl.scale.importing.index import read_texts
+from fdgcl.scale.importing.ordering import changes
 
 _MERGED_AT_ONCE = 1 << 14
-
-
-class MixedError(Exception):
-    """An id is a text that is no number."""
 
 
 class DistinctNumbers:
@@ -44,12 +41,7 @@ class DistinctNumbers:
             MixedError: An id is text, and no number in text either.
         """
         for ids in (batch.start, batch.end):
-            if typed and not pa.types.is_int64(ids.type):
-                raise MixedError
-            numbers = whole(ids)
-            if numbers is None:
-                raise MixedError
-            self._waiting.append(_distinct(numbers.copy()))
+            self._waiting.append(_distinct(only_whole(ids, typed=typed).copy()))
             self._count += len(self._waiting[-1])
         if self._count > self._limit:
             self._merge()
@@ -124,9 +116,7 @@ class DistinctTexts:
 def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     """Distinct values, sorted where they are: `np.unique` takes more time and room."""
     values.sort()
-    new = np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=new[1:])
-    return values[new]
+    return values[changes(values)]
 
 
 def _stream(data: StoredArray, ends: StoredArray, rows: int) -> Iterator[str]:

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from fdgcl._checks import InputError
+from fdgcl._progress import Progress
 from fdgcl.scale.ahead import ahead
 from fdgcl.scale.arrays import ArrayWriter, is_finished
 from fdgcl.scale.importing.budget import Limits
 from fdgcl.scale.importing.featurefile import Block, Features
-from fdgcl.scale.importing.steps import Progress
 from fdgcl.scale.store import features_path
 
 STAGE = "copying features"

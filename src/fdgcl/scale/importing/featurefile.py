@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
+from fdgcl._files import read_into
 from fdgcl.graphs.files.names import find_id, names_features
 from fdgcl.graphs.files.opening import Column, open_table
 from fdgcl.graphs.files.parquet import ParquetTable
 from fdgcl.graphs.files.table import Table, existing_file
+from fdgcl.scale.checksums import as_bytes
 
 Block = NDArray[np.float32]
 Blocks = Generator[Block, None, None]
@@ -119,14 +121,10 @@ class ArrayFeatures(Features):
     def _numbers(self, file: int, first: int, count: int) -> NDArray[Any]:
         """So many numbers as they lie in the file."""
         found = np.empty(count, self._dtype)
-        into = found.view(np.uint8).data
-        place, done = self._start + first * self._dtype.itemsize, 0
-        while done < len(into):
-            got = os.preadv(file, [into[done:]], place + done)
-            if got == 0:
-                message = f"{self.path} became shorter while it was read"
-                raise InputError(message)
-            done += got
+        place = self._start + first * self._dtype.itemsize
+        if not read_into(file, as_bytes(found), place):
+            message = f"{self.path} became shorter while it was read"
+            raise InputError(message)
         return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -50,7 +50,7 @@ class TextWriter:
         self._data.append(data[offsets[0] : offsets[-1]])
 
 
-class NumberWriter:
+class NumberWriter(ArrayWriter):
     """Writes numbers, and sees whether they are 0, 1, 2, ...
 
     Attributes:
@@ -58,32 +58,14 @@ class NumberWriter:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._writer = ArrayWriter(ids_path(folder), np.int64)
+        super().__init__(ids_path(folder), np.int64)
         self.is_range = True
 
-    def __enter__(self) -> Self:
-        self._writer.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._writer.__exit__(kind, error, trace)
-
-    @property
-    def rows(self) -> int:
-        """Numbers written so far."""
-        return self._writer.rows
-
-    def append(self, numbers: NDArray[np.int64]) -> None:
+    def append(self, rows: NDArray[Any]) -> None:
         """Write some numbers."""
-        first = self._writer.rows
-        expected = np.arange(first, first + len(numbers))
-        self.is_range = self.is_range and np.array_equal(numbers, expected)
-        self._writer.append(numbers)
+        expected = np.arange(self.rows, self.rows + len(rows))
+        self.is_range = self.is_range and np.array_equal(rows, expected)
+        super().append(rows)
 
 
 def remove_ids(folder: Path) -> None:

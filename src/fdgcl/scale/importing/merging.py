@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from fdgcl._checks import InputError
+from fdgcl._progress import Progress
 from fdgcl.scale.ahead import ahead
 from fdgcl.scale.arrays import ArrayWriter, is_finished
 from fdgcl.scale.importing.budget import Budget, Limits
 from fdgcl.scale.importing.index import place_type
+from fdgcl.scale.importing.ordering import changes
 from fdgcl.scale.importing.runs import KEY_BITS, Bins, Keys, Run, Weights
-from fdgcl.scale.importing.steps import Progress
 from fdgcl.scale.memory import describe_size
 from fdgcl.scale.store import neighbours_path, starts_path, weights_path
 
@@ -128,7 +129,7 @@ class Merge:
     def _part(self, first: int, stop: int, keys: Keys, weights: Weights | None) -> Part:
         if weights is None:
             keys.sort()
-            keys = keys[_changes(keys)]
+            keys = keys[changes(keys)]
         else:
             keys, weights = combined(keys, weights)
         rows = np.arange(first + 1, stop + 1, dtype=np.uint64)
@@ -180,7 +181,7 @@ def combined(keys: Keys, weights: Weights) -> tuple[Keys, Weights]:
     """
     order = np.argsort(keys)
     keys, weights = keys[order], weights[order]
-    new = _changes(keys)
+    new = changes(keys)
     first = np.flatnonzero(new)
     if len(first) == len(keys):
         return keys, np.abs(weights)
@@ -200,10 +201,3 @@ def combined(keys: Keys, weights: Weights) -> tuple[Keys, Weights]:
         message = "the weights of repeated edges add up to more than float32 can hold"
         raise InputError(message)
     return keys[first], np.maximum.reduceat(sums, np.searchsorted(sides, first))
-
-
-def _changes(keys: Keys) -> NDArray[np.bool_]:
-    """Where a sorted key differs from the one before."""
-    new = np.ones(len(keys), bool)
-    np.not_equal(keys[1:], keys[:-1], out=new[1:])
-    return new

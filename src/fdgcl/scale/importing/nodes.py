@@ -8,19 +8,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
+from fdgcl._progress import Progress
 from fdgcl.scale.importing.budget import Budget, Limits
-from fdgcl.scale.importing.columns import as_text, checked_ids, whole
-from fdgcl.scale.importing.distinct import DistinctNumbers, DistinctTexts, MixedError
+from fdgcl.scale.importing.columns import (
+    MixedError,
+    as_text,
+    checked_ids,
+    only_whole,
+)
+from fdgcl.scale.importing.distinct import DistinctNumbers, DistinctTexts
 from fdgcl.scale.importing.edgefile import EdgeFile
 from fdgcl.scale.importing.featurefile import ArrayFeatures, FeatureFile
 from fdgcl.scale.importing.idfiles import NumberWriter, TextWriter, remove_ids
 from fdgcl.scale.importing.index import RepeatedIdError, build_index
-from fdgcl.scale.importing.steps import Progress
 from fdgcl.scale.importing.tables import estimated_rows
 from fdgcl.scale.store import id_ends_path, ids_path
 
@@ -141,10 +145,13 @@ class NodeFinder:
         return True
 
     def _keyed(self, key: int) -> Nodes:
+        assert self.features is not None
+        assert self.features.table is not None
+        typed = self.features.table.typed
         try:
             with NumberWriter(self.folder) as writer:
                 for ids in self._ids(key):
-                    writer.append(self._whole(ids))
+                    writer.append(only_whole(ids, typed=typed))
         except MixedError:
             texts = TextWriter(ids_path(self.folder), id_ends_path(self.folder))
             with texts:
@@ -152,16 +159,6 @@ class NodeFinder:
                     texts.append(as_text(ids))
             return Nodes(texts.rows, "text", key)
         return self._numbers(writer, key)
-
-    def _whole(self, ids: pa.Array) -> Any:
-        assert self.features is not None
-        assert self.features.table is not None
-        if self.features.table.typed and not pa.types.is_int64(ids.type):
-            raise MixedError
-        numbers = whole(ids)
-        if numbers is None:
-            raise MixedError
-        return np.asarray(numbers)
 
     def _numbers(self, writer: NumberWriter, key: int | None = None) -> Nodes:
         if not writer.is_range:

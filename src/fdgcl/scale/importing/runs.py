@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
+from fdgcl._progress import Progress
 from fdgcl.scale.ahead import ahead
 from fdgcl.scale.arrays import ArrayWriter, StoredArray, write_array
 from fdgcl.scale.importing.budget import Limits
 from fdgcl.scale.importing.edgefile import EdgeBatch, EdgeFile
 from fdgcl.scale.importing.index import NodeIndex
-from fdgcl.scale.importing.steps import Progress
+from fdgcl.scale.importing.ordering import changes
 
 Keys = NDArray[np.uint64]
 Weights = NDArray[np.float32]
@@ -204,9 +205,8 @@ class Runs:
             with ArrayWriter(run.path("keys"), np.uint64) as writer:
                 for start in range(0, len(keys), _CHUNK):
                     part = keys[start : start + _CHUNK]
-                    new = np.empty(len(part), bool)
+                    new = changes(part)
                     new[0] = start == 0 or keys[start - 1] != part[0]
-                    np.not_equal(part[1:], part[:-1], out=new[1:])
                     part = part[new]
                     writer.append(part)
                     counts += self.bins.counts(part)

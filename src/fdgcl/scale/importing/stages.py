@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
+from fdgcl._progress import Progress
 from fdgcl.scale.arrays import StoredArray, note_path
 from fdgcl.scale.importing.budget import Budget, Limits
 from fdgcl.scale.importing.edgefile import EdgeFile
@@ -34,7 +35,6 @@ from fdgcl.scale.importing.planning import (
 )
 from fdgcl.scale.importing.request import Request
 from fdgcl.scale.importing.runs import Bins, Runs, finished_runs
-from fdgcl.scale.importing.steps import Progress
 from fdgcl.scale.memory import give_back
 from fdgcl.scale.store import (
     Manifest,

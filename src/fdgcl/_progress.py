@@ -1,11 +1,11 @@
-"""How an import tells what it does."""
+"""How long work tells what it does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeAlias
 
-#: Called with the stage, what is done of it, and how much there is.
+#: Called with the stage, what is done of it, and all there is.
 Progress: TypeAlias = Callable[[str, int, int], None]
 
 
