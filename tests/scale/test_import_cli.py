@@ -79,6 +79,8 @@ def test_a_dry_run_writes_nothing(memory: int) -> None:
     assert "400 nodes, about 3,000 edges, 10 features" in result.stdout
     assert "time: about" in result.stdout
     assert "perhaps 600 nodes (the edges will tell)" in fdgcl(*words).stdout
+    Path("x.csv").write_text("node,f\n1,2\n3,4\n")
+    assert "about 3 nodes, about" in fdgcl(*words, "--features", "x.csv").stdout
     plan = as_json(*words, "--features", features)
     assert plan["peak_memory"] <= memory
     assert plan["seconds"] > 0

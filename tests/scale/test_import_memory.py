@@ -98,5 +98,9 @@ def test_the_plan_before_an_import(tmp_path: Path) -> None:
 def test_rows_of_text_are_guessed(tmp_path: Path) -> None:
     lines = "".join(f"{i},{i + 1}\n" for i in range(1000, 9000))
     (tmp_path / "e.csv").write_text(lines)
-    plan = plan_import(Request(tmp_path / "e.csv"), resident_bytes() + 10**9)
+    (tmp_path / "x.csv").write_text("node,f\n" + lines)
+    request = Request(tmp_path / "e.csv", tmp_path / "x.csv")
+    plan = plan_import(request, resident_bytes() + 10**9)
     assert abs(plan.edges - 8000) < 80
+    assert abs(plan.nodes - 8000) < 80
+    assert not plan.nodes_known

@@ -125,8 +125,10 @@ def _plan(request: Request, memory: int, talk: Talk) -> None:
     seconds = import_seconds(plan.edges, plan.nodes, plan.features)
     talk.emit({**asdict(plan), "seconds": round(seconds, 1)})
     nodes = f"{plan.nodes:,} nodes"
-    if not plan.nodes_known:
+    if request.features is None:
         nodes = f"perhaps {nodes} (the edges will tell)"
+    elif not plan.nodes_known:
+        nodes = f"about {nodes}"
     talk.say(f"{nodes}, about {plan.edges:,} edges, {plan.features:,} features")
     talk.say(
         f"memory: {describe_size(plan.peak_memory)} at the peak (allowed: "
@@ -134,7 +136,7 @@ def _plan(request: Request, memory: int, talk: Talk) -> None:
         f"{describe_size(plan.least_memory)})"
     )
     talk.say(
-        f"disk: {describe_size(plan.store_bytes)}, and "
+        f"disk: about {describe_size(plan.store_bytes)}, and "
         f"{describe_size(plan.disk_bytes - plan.store_bytes)} more on the way"
     )
     talk.say(f"time: about {describe_seconds(seconds)} on two cores")

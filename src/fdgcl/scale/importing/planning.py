@@ -26,10 +26,10 @@ class ImportPlan:
 
     Attributes:
         nodes: Number of nodes; a guess, unless `nodes_known`.
-        nodes_known: Whether a file says it.
+        nodes_known: Whether a file says it; text does not.
         edges: Edges in the file; of text a guess.
         features: Number of features.
-        store_bytes: What the store will hold, at most.
+        store_bytes: What the store will hold, at most; ids of text may take more.
         disk_bytes: The same while it is made.
         memory: The memory that was allowed.
         least_memory: The least that would do.
@@ -56,7 +56,7 @@ def plan_import(request: Request, memory: int) -> ImportPlan:
     request.check()
     budget = Budget(memory, resident_bytes())
     edges = request.edge_file
-    nodes, width, indexed = _nodes(request)
+    nodes, known, width, indexed = _nodes(request)
     guess = nodes or max(2, edges.rows // _EDGES_PER_NODE)
     budget.check(indexed)
     store, disk = disk_bytes(
@@ -65,7 +65,7 @@ def plan_import(request: Request, memory: int) -> ImportPlan:
     entries = edges.rows * (2 if request.direction == "symmetric" else 1)
     return ImportPlan(
         nodes=guess,
-        nodes_known=nodes is not None,
+        nodes_known=known,
         edges=edges.rows,
         features=width,
         store_bytes=store,
@@ -108,13 +108,14 @@ def refuse_full_disk(folder: Path, needed: int) -> None:
         raise InputError(message)
 
 
-def _nodes(request: Request) -> tuple[int | None, int, int]:
-    """Number of nodes if known, of features, and of ids that an index must hold."""
+def _nodes(request: Request) -> tuple[int | None, bool, int, int]:
+    """Nodes as far as a file tells, whether exactly; features; ids to be indexed."""
     if request.features is None:
-        return None, RANDOM_COLUMNS, 0
+        return None, False, RANDOM_COLUMNS, 0
     file = open_features(request.features, request.id_column)
     features = file.features(file.key)
     if file.table is None:
-        return features.rows, features.width, 0  # type: ignore[attr-defined]
+        return features.rows, True, features.width, 0  # type: ignore[attr-defined]
     rows = estimated_rows(file.table)
-    return rows, features.width, rows if file.key is not None else 0
+    known = file.table.num_rows is not None
+    return rows, known, features.width, rows if file.key is not None else 0
