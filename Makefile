@@ -2,9 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PORTABLE := $(addprefix tests/,test_tolerances.py graphs losses views model evaluation) \
+	$(patsubst %,tests/diffusion/test_%.py,diffuse dynamics fast_paths polynomial \
+	solvers spectral)
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test bench check install browser clean
+.PHONY: demo test test-portable bench check install browser clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/fdgcl demo
@@ -13,6 +16,13 @@ demo: $(VENV)/.installed
 # One thread for each of the two test processes: more would only wait for each other.
 test: $(VENV)/.tested browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Numbers again, with the oldest instructions that torch, MKL and OpenBLAS still know:
+# they add in another order, as other processors do.
+test-portable: $(VENV)/.tested
+	ATEN_CPU_CAPABILITY=default MKL_ENABLE_INSTRUCTIONS=SSE4_2 \
+	OPENBLAS_CORETYPE=Nehalem OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 \
+	--dist worksteal -m "numeric and not slow" $(PORTABLE)
 
 # Small parts of the work, each timed alone; `fdgcl bench` times the whole.
 bench: $(VENV)/.tested

@@ -13,6 +13,7 @@ from fdgcl.diffusion.dynamics import Frequencies
 from fdgcl.diffusion.mittag_leffler import mittag_leffler
 from fdgcl.diffusion.stepping import diffuse_stepped
 from fdgcl.graphs.operators import build_operator
+from tolerances import assert_agree, assert_within, half_digits
 
 from .cases import (
     REFERENCE_SCHEMES,
@@ -68,7 +69,7 @@ def test_right_hand_side_equals_the_loops(case):
         assert np.array_equal(flow.initial.detach(), initial)
         state = initial + 0.3 * np.random.default_rng(2).normal(size=initial.shape)
         found = flow.rhs(0.4, torch.from_numpy(state)).detach()
-        assert np.allclose(found, f(0.4, state), rtol=1e-12, atol=1e-13)
+        assert_agree(found, f(0.4, state))
         assert np.array_equal(flow.readout(torch.from_numpy(state)), readout(state))
 
 
@@ -82,7 +83,7 @@ def test_solution_equals_the_loops(case, order, solver):
         expected = REFERENCE_SCHEMES[solver](f, initial, order, 0.4, 4)[-1]
         schedule = Schedule(1.6, 0.4, solver)
         found = diffuse_stepped(dynamics, operator, x, order, schedule)
-        assert np.allclose(found.detach(), readout(expected), rtol=1e-11, atol=1e-12)
+        assert_agree(found, readout(expected))
 
 
 @pytest.mark.parametrize("case", WITH_SYMBOL, ids=str)
@@ -95,19 +96,21 @@ def test_the_exact_solver_is_mittag_leffler(case, graph, order):
     identity = torch.eye(operator.num_nodes, dtype=torch.float64)
     matrix = dynamics.start(operator, identity).rhs(0.0, identity).numpy()
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    assert np.allclose(matrix, matrix.T, atol=1e-14)
+    assert_agree(matrix, matrix.T)
     response = mittag_leffler(order, -values.clip(max=0) * time**order)
     expected = torch.from_numpy(vectors * response @ vectors.T) @ x
     (found,) = diffuse(dynamics, operator, x, (order,), Schedule(time, time, "exact"))
-    assert relative(found, expected) < 1e-10
+    assert_agree(found, expected)
 
 
 def test_small_frequencies_keep_their_digits():
     tiny = torch.tensor([1e-30, 1e-12], dtype=torch.float64)
     for case in WITH_SYMBOL:
         found = case.build().symbol(tiny) / tiny
-        slope = case.build().symbol(torch.tensor(1e-9, dtype=torch.float64)) / 1e-9
-        assert torch.allclose(found, slope.expand(2), rtol=1e-8)
+        near = 1e-9
+        slope = case.build().symbol(torch.tensor(near, dtype=torch.float64)) / near
+        # The next term is that much smaller, with coefficients of size 1.
+        assert_within(found, slope.expand(2), 10 * near)
     # Which is where F is taken apart: A z - z would be 0 here.
     assert float(Frequencies(tiny).multiply(torch.ones_like(tiny))[0]) == 1.0
 
@@ -132,7 +135,7 @@ def test_grand_conserves_mass_where_columns_sum_to_one(order, solver):
     x = noise(12)
     schedule = Schedule(3, 0.5, solver, memory=3)
     found = diffuse_stepped(Case("grand").build(), operator, x, order, schedule)
-    assert torch.allclose(found.sum(0), x.sum(0), atol=1e-12)
+    assert_agree(found.sum(0), x.sum(0), size=float(x.abs().sum()))
     assert relative(found, x) > 0.1
 
 
@@ -167,11 +170,12 @@ def test_averages_obey_the_maximum_principle(case, solver, order):
     # gl: h^a rate <= a; l1: Gamma(2-a) h^a rate <= 2 - 2^(1-a); these meet both.
     step = {0.5: 0.8, 1.0: 2.0}[order]
     low, high = x.min(0).values, x.max(0).values
+    slack = half_digits(x.dtype) * x.abs().max()
     for state in path(
         case, operator, x, order, lambda n: Schedule(step * n, step, solver), 6
     ):
-        assert (state <= high + 1e-12).all()
-        assert (state >= low - 1e-12).all()
+        assert (state <= high + slack).all()
+        assert (state >= low - slack).all()
         assert (state.max(0).values < high).all()
 
 
@@ -186,7 +190,7 @@ def test_attention_is_an_average_over_the_nodes_gathered_from(case):
         found[edges.rows(device), edges.columns(device)] = weights
         assert (weights > 0).all()
         rows = [bool(neighbours(dense(operator), i)) for i in range(9)]
-        assert np.allclose(found.sum(1), np.array(rows, dtype=float), atol=1e-14)
+        assert_agree(found.sum(1), np.array(rows, dtype=float))
         assert np.array_equal(found != 0, dense(operator) != 0)
 
 
@@ -212,7 +216,7 @@ def test_attention_does_not_see_the_graphs_weights(name):
         dynamics = shaken(Case(name), dim=3)
         operator = build_operator(matrix)
         results.append(diffuse_stepped(dynamics, operator, x, 0.5, Schedule(2, 0.5)))
-    assert torch.allclose(*results, atol=1e-13)
+    assert_agree(*results)
 
 
 def test_the_two_attentions_part_after_one_step():
@@ -224,7 +228,8 @@ def test_the_two_attentions_part_after_one_step():
             )
             for name in ("grand-attention", "grand-nonlinear")
         )
-        assert torch.allclose(first, second, atol=1e-12) == alike
+        apart = relative(first, second)
+        assert apart < half_digits(x.dtype) if alike else apart > 0.01
 
 
 def test_graphcon_loses_energy_by_its_damping_alone():
@@ -247,7 +252,10 @@ def test_graphcon_loses_energy_by_its_damping_alone():
     assert (np.diff(damped) < 0).all()
     assert damped[-1] < 0.5 * damped[0]
     free = energies(0.0)
-    assert np.allclose(free, free[0], rtol=1e-5)
+    # The midpoint rule lets a wave of frequency w grow by (w h)^4 / 4 in each step; no
+    # w is larger than rate sqrt(gamma + 1).
+    grown = 1500 * (RATE * np.sqrt(2.2) * 0.002) ** 4 / 4
+    assert_within(free, np.full(1500, free[0]), grown * free[0])
 
 
 def oscillator(rate, gamma, nu, eigenvalue, time):
@@ -273,7 +281,8 @@ def test_graphcon_on_one_frequency_is_a_damped_oscillator():
         )
         for n in (50, 100, 200)
     ]
-    assert errors[-1] < 1e-4
+    # Heun's method: t h^2 / 6, of an oscillator slower than one of frequency 1.
+    assert errors[-1] < 2 * 0.01**2
     assert errors[0] / errors[1] == pytest.approx(4, rel=0.1)
     assert errors[1] / errors[2] == pytest.approx(4, rel=0.1)
 
@@ -292,7 +301,9 @@ def test_reactions_keep_their_interval_and_reach_its_end(
     *_, last = states = list(
         path(case, operator, x, order, lambda n: Schedule(0.4 * n, 0.4, solver), 25)
     )
-    assert all((z >= low - 1e-12).all() and (z <= high + 1e-12).all() for z in states)
+    slack = half_digits(x.dtype)
+    assert all((z >= low - slack).all() for z in states)
+    assert all((z <= high + slack).all() for z in states)
     # Where all started positive, the reaction drives all up to 1.
     if low == 0:
         assert (last.mean(0) > x.mean(0)).all()
@@ -309,7 +320,7 @@ def test_reactions_rest_at_their_zeros(reaction, rests, order):
     for value in rests:
         x = torch.full((9, 2), float(value), dtype=torch.float64)
         found = diffuse_stepped(dynamics, operator, x, order, Schedule(3, 0.5))
-        assert torch.allclose(found, x, atol=1e-13)
+        assert_agree(found, x, size=1)
     x = torch.full((9, 2), 0.5, dtype=torch.float64)
     found = diffuse_stepped(dynamics, operator, x, order, Schedule(3, 0.5))
     assert (found > 0.55).all()
@@ -323,7 +334,7 @@ def test_a_source_alone_is_a_power_of_time(order):
     dynamics = Case("gread", options).build(rate=0.5)
     (found,) = diffuse(dynamics, operator, x, (order,), Schedule(4, 0.5))
     gain = {0.5: 2 * np.sqrt(4 / np.pi), 1.0: 4.0}[order]
-    assert torch.allclose(found, x * (1 + 0.3 * gain), atol=1e-12)
+    assert_agree(found, x * (1 + 0.3 * gain))
 
 
 # Without their own terms, all are heat diffusion.
@@ -354,7 +365,7 @@ def test_is_grand_without_its_own_term(case, rate, order):
         found = diffuse_stepped(case.build(rate=0.5), operator, x, order, schedule)
         grand = Case("grand").build(rate=rate)
         expected = diffuse_stepped(grand, operator, x, order, schedule)
-        assert torch.allclose(found, expected, atol=1e-13)
+        assert_agree(found, expected)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.name != "gread"], ids=str)
@@ -378,4 +389,4 @@ def test_one_set_of_parameters_serves_on_several_graphs(case):
             found = diffuse_stepped(dynamics, operator, x, 0.5, Schedule(1, 0.5))
             initial, f, readout = reference(case, dynamics, operator, x)
             expected = REFERENCE_SCHEMES["predictor"](f, initial, 0.5, 0.5, 2)[-1]
-            assert np.allclose(found.detach(), readout(expected), atol=1e-12)
+            assert_agree(found, readout(expected))

@@ -11,6 +11,7 @@ from fdgcl.diffusion import Grand, PolynomialFilter, Schedule, diffuse, polynomi
 from fdgcl.diffusion.basis import chebyshev_basis
 from fdgcl.diffusion.spectral import chebyshev_coefficients, disc_coefficients
 from fdgcl.graphs.operators import build_operator
+from tolerances import assert_agree, gamma
 
 from .cases import noise, random_symmetric, relative
 from .test_polynomial import dense, operator_of
@@ -54,14 +55,13 @@ def test_every_fast_way_is_the_plain_one(
     expected = plain(Grand(), operator, schedule, orders, x)
     found = PolynomialFilter.of(Grand(), operator, schedule, orders)
     assert found.basis.is_fitted == (graph == "cora")
-    for dtype, tolerance in ((torch.float32, 1e-6), (torch.float64, 1e-12)):
+    for dtype in (torch.float32, torch.float64):
         for block in (None, 2):
             for ours, theirs in zip(
                 found.apply(x.to(dtype), block=block), expected, strict=True
             ):
                 assert ours.dtype == dtype
-                error = (ours.double() - theirs).abs().max()
-                assert error <= tolerance * theirs.abs().max()
+                assert_agree(ours, theirs)
 
 
 @pytest.mark.parametrize("order", [0.01, 1.0])
@@ -79,8 +79,11 @@ def test_fitted_terms_need_no_float64_where_chebyshev_terms_do(order):
     basis = chebyshev_basis(operator.lambda_max, rows.shape[1] - 1)
     other = PolynomialFilter(operator, rows, basis)
     assert other.needs_float64 == (order == 1.0)
-    assert relative(fitted.apply(x.float())[0], found) < 1e-6
-    assert relative(other.apply(x)[0], found) < 1e-12
+    # Nothing cancels: no more is lost than each product with the graph rounds.
+    longest = int(np.diff(operator.matrix.matrix.indptr).max())
+    allowed = gamma(fitted.products * (longest + 3), torch.float32)
+    assert relative(fitted.apply(x.float())[0], found) < allowed
+    assert_agree(other.apply(x)[0], found)
 
 
 def test_a_polynomial_of_degree_zero():
@@ -106,7 +109,8 @@ def test_where_no_basis_fits_chebyshevs_does(adjacency, degree):
     assert not found.basis.is_fitted
     x = noise(operator.num_nodes)
     expected = diffuse(Grand(), operator, x, (0.5, 1.0), schedule, method="stepped")
-    assert max(map(relative, found.apply(x), expected)) < 1e-12
+    for ours, theirs in zip(found.apply(x), expected, strict=True):
+        assert_agree(ours, theirs)
 
 
 @pytest.mark.gpu
@@ -115,10 +119,10 @@ def test_the_same_on_a_device(graph):
     operator = operator_of(graph)
     found = PolynomialFilter.of(Grand(), operator, Schedule(30, 3), (0.01, 1.0))
     x = noise(operator.num_nodes, 40)
-    for dtype, tolerance in ((torch.float32, 1e-6), (torch.float64, 1e-12)):
+    for dtype in (torch.float32, torch.float64):
         expected = found.apply(x)
         for ours, theirs in zip(
             found.apply(x.to("cuda", dtype)), expected, strict=True
         ):
             assert ours.device.type == "cuda"
-            assert relative(ours.cpu(), theirs) < tolerance
+            assert_agree(ours, theirs)

@@ -94,6 +94,21 @@ def test_peak_memory_by_hand():
     assert plan.peak_bytes == 4 * stepped
 
 
+def test_edge_types_by_hand():
+    # Three types with 30 weights in all: each pass is over those, the recurrence and
+    # sums are three times as many, and so are the columns that a view is made of.
+    load = replace(SMALL, relations=3)
+    plan = make_plan(load)
+    dense = 3 * 30 * 240
+    assert plan.relative_cost["precompute"] == 10 * 5 * (60 + 120 + 120) * 4 + dense
+    assert plan.relative_cost["in-loop"] == 30 * 10 * 5 * (60 + 120 + 60) * 3 + dense
+    assert plan.sparse_products == 3 * 5 * 4
+    assert make_plan(load, "in-loop").sparse_products == 3 * 5 * 30 * 3
+    assert plan.peak_bytes == 4 * (2 * 10 * 12 + 4 * 2 * 12 * 3 + 5 * 2 * 10 * 3)
+    sparse = make_plan(replace(load, nonzeros=6)).relative_cost["in-loop"]
+    assert sparse == 30 * 10 * 5 * (60 + 120 + 60) * 3 + 3 * 10 * 30 * 2 * 6 * 3
+
+
 @pytest.mark.parametrize("load", [SMALL, CROCODILE, ARXIV])
 def test_more_epochs_cost_more_and_speak_for_precomputing(load):
     costs = [make_plan(replace(load, epochs=n)).relative_cost for n in (0, 1, 10, 300)]

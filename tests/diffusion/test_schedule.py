@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from fdgcl._checks import InputError
@@ -88,7 +89,7 @@ def test_products_are_steps_times_evaluations(solver):
 
 
 def test_numbers_are_kept_as_plain_numbers():
-    schedule = Schedule("3", 1, memory=2.0)
+    schedule = Schedule(np.float32(3), 1, memory=2.0)
     assert (schedule.time, schedule.step, schedule.memory) == (3.0, 1.0, 2)
     assert isinstance(schedule.memory, int)
 
@@ -96,6 +97,7 @@ def test_numbers_are_kept_as_plain_numbers():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"time": "3"}, "time must be a finite number, got '3'"),
         ({"time": 0}, "time must be positive, got 0"),
         ({"time": -1}, "time must be positive, got -1"),
         ({"time": math.nan}, "time must be a finite number, got nan"),

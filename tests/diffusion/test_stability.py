@@ -11,6 +11,7 @@ import torch
 from fdgcl.diffusion import SOLVERS, Grand, Schedule, diffuse, frequency_response
 from fdgcl.diffusion.stability import stability_report
 from fdgcl.graphs.operators import build_operator
+from tolerances import half_digits
 
 from .cases import (
     DIRECTED_GRAPHS,
@@ -33,7 +34,7 @@ def test_numbers_of_a_ring():
     operator = build_operator(ring, self_loops=0.0)
     report = stability_report(Grand(rate=0.5), operator, Schedule(6, 3), (1.0,))
     (entry,) = report.orders
-    assert report.lambda_max == pytest.approx(2, abs=1e-9)
+    assert report.lambda_max == pytest.approx(2, rel=half_digits(np.float64))
     assert entry.load == pytest.approx(3 * 0.5 * 2)
     assert entry.limit == pytest.approx(2)
     assert entry.largest_stable_step == pytest.approx(2)
@@ -155,6 +156,7 @@ def test_directed_gains_bound_those_of_every_eigenvalue(graph, self_loops, solve
     for order in (0.1, 1.0):
         (entry,) = stability_report(dynamics, operator, schedule, (order,)).orders
         gains = frequency_response(dynamics, schedule, order, torch.tensor(values))
+        # What strays from the disc gains more, but of eighth degree at most: 8 * 1e-3.
         assert float(gains.abs().max()) <= entry.peak_gain * 1.01
 
 
@@ -166,7 +168,8 @@ def test_complex_frequencies_can_be_the_amplified_ones():
     dynamics, schedule = Grand(), Schedule(15, 5, "predictor", "end")
     (entry,) = stability_report(dynamics, operator, schedule, (0.3,)).orders
     axis = torch.linspace(0, 2, 257, dtype=torch.float64)
-    assert frequency_response(dynamics, schedule, 0.3, axis).abs().max() <= 2 + 1e-12
+    most = float(frequency_response(dynamics, schedule, 0.3, axis).abs().max())
+    assert most <= 2 * (1 + half_digits(np.float64))
     assert entry.amplifies
     # The constant signal doubles by the skip; a wave of the ring grows by more.
     waves = np.exp(2j * np.pi * np.outer(np.arange(nodes), np.arange(nodes)) / nodes)
@@ -176,7 +179,10 @@ def test_complex_frequencies_can_be_the_amplified_ones():
         diffuse(dynamics, operator, imaginary, (0.3,), schedule)[0],
     )
     growth = float(found.abs().max()) / 2
-    assert growth == pytest.approx(entry.peak_gain, rel=0.02)
+    # A wave misses the peak by half of the angle between two at most, and the gain, of
+    # third degree after three steps, is that much smaller there (Bernstein).
+    lost = (3 * np.pi / nodes) ** 2 / 2
+    assert growth == pytest.approx(entry.peak_gain, rel=lost)
     assert growth > 1.2
 
 

@@ -12,6 +12,7 @@ from sklearn.metrics import log_loss
 from fdgcl.evaluation.logistic import Path
 from fdgcl.evaluation.paths import check_steps
 from fdgcl.evaluation.rows import Batch, DenseRows, Rows, SparseRows
+from tolerances import assert_agree, assert_within, gamma
 
 
 def data(rows: int = 150, dim: int = 12, classes: int = 4, seed: int = 0):
@@ -53,12 +54,14 @@ def test_equals_scikit_learn_for_every_decay_and_label_set():
         for k, decay in enumerate(decays):
             expected = reference(z[mask], y[mask], decay)
             found = path.scores[i, k].softmax(0).T.numpy()
-            np.testing.assert_allclose(found, expected.predict_proba(z), atol=1e-4)
+            # A gradient below 1e-7 is that close to 0 at most, divided by the decay.
+            away = 10 * 1e-7 / decay
+            assert_within(found, expected.predict_proba(z), away)
             loss = log_loss(y[mask], expected.predict_proba(z[mask]))
             loss += decay / 2 * (expected.coef_**2).sum()
-            assert path.loss[i, k].item() == pytest.approx(loss, rel=1e-6)
+            assert_agree(path.loss[i, k].item(), loss)
             slopes = path.weights[i, k].view(4, -1)[:, :-1].numpy()
-            np.testing.assert_allclose(slopes, expected.coef_, atol=1e-3)
+            assert_within(slopes, expected.coef_, away)
 
 
 def test_a_class_without_training_rows_is_left_out():
@@ -68,7 +71,7 @@ def test_a_class_without_training_rows_is_left_out():
     probabilities = path.scores[0, 0].softmax(0).T.numpy()
     assert (probabilities[:, 2] == 0).all()
     expected = reference(z[kept], y[kept], 1e-2).predict_proba(z)
-    np.testing.assert_allclose(probabilities[:, [0, 1, 3]], expected, atol=1e-4)
+    assert_within(probabilities[:, [0, 1, 3]], expected, 10 * 1e-7 / 1e-2)  # as above
 
 
 def test_float32_is_close_to_float64():
@@ -78,8 +81,8 @@ def test_float32_is_close_to_float64():
     for _ in range(200):
         path.advance(1e-5)
     exact = fitted(z, y[None], [1e-3], 4)
-    assert path.loss.item() == pytest.approx(exact.loss.item(), rel=1e-5)
-    torch.testing.assert_close(path.scores.double(), exact.scores, atol=0.05, rtol=0.01)
+    assert_agree(path.loss, exact.loss)
+    assert_within(path.scores, exact.scores, 10 * 1e-5 / 1e-3)  # as above
 
 
 def test_the_loss_never_rises():
@@ -94,7 +97,9 @@ def test_the_loss_never_rises():
     for _ in range(60):
         path.advance(1e-9)
         losses.append(path.loss.flatten())
-    assert (torch.stack(losses).diff(dim=0) <= 1e-12).all()
+    # Each loss, of size 1, is a mean over the rows.
+    rounding = 4 * gamma(len(y), torch.float64)
+    assert (torch.stack(losses).diff(dim=0) <= rounding).all()
 
 
 def test_going_on_with_some_problems_changes_nothing_for_them():
@@ -111,7 +116,7 @@ def test_going_on_with_some_problems_changes_nothing_for_them():
         whole.advance(1e-9)
         part.advance(1e-9)
     expected = whole.weights[sets][:, kinds]
-    torch.testing.assert_close(part.weights, expected, rtol=1e-8, atol=1e-10)
+    assert_agree(part.weights, expected)
 
 
 def test_sparse_rows_equal_dense_ones():

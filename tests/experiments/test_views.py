@@ -28,6 +28,7 @@ from fdgcl.experiments.measures.spread import (
 from fdgcl.experiments.measures.views import Views
 from fdgcl.graphs import block_model
 from fdgcl.report.page import Figure, Section, Text
+from tolerances import assert_agree, half_digits
 
 
 def _by_hand(z: NDArray[Any], y: NDArray[np.int64]) -> tuple[list[float], list[float]]:
@@ -57,11 +58,13 @@ def test_mean_distances_are_those_of_a_loop(
     z[y == 1] *= 0.5
     within, between = _by_hand(z.astype(np.float64), y)
     found = class_distances(z, y)
-    assert found[0] == pytest.approx(within, rel=2e-4 if shift else 1e-5)
-    assert found[1] == pytest.approx(between, rel=2e-4 if shift else 1e-5)
+    assert_agree(found[0], within, np.float32)
+    assert_agree(found[1], between, np.float32)
     ratios = np.array(between) / within
-    assert separation(z, y) == pytest.approx(ratios, rel=5e-4)
-    assert separation(csr_array(z), y) == pytest.approx(ratios, rel=5e-4)
+    # Quotients of two such distances.
+    both = 2 * half_digits(np.float32)
+    assert separation(z, y) == pytest.approx(ratios, rel=both)
+    assert separation(csr_array(z), y) == pytest.approx(ratios, rel=both)
 
 
 def test_classes_that_are_points_have_no_ratio() -> None:
@@ -85,8 +88,8 @@ def test_components_are_those_of_a_decomposition(shape: tuple[int, int]) -> None
     shares = variances / variances.sum()
     found = principal_components(z)
     count = min(30, *shape)
-    assert found.shares[:count] == pytest.approx(shares[:count], rel=1e-3, abs=1e-6)
-    assert found.effective == pytest.approx(1 / np.square(shares).sum(), rel=1e-4)
+    assert_agree(found.shares[:count], shares[:count], np.float32)
+    assert_agree(found.effective, 1 / np.square(shares).sum(), np.float32)
 
 
 def test_a_view_that_does_not_vary_has_no_components() -> None:
@@ -96,25 +99,22 @@ def test_a_view_that_does_not_vary_has_no_components() -> None:
 def test_core_ratio_tells_a_core_from_even_spacing() -> None:
     angles = np.linspace(0, 2 * np.pi, 100, endpoint=False)
     ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    assert core_ratio(ring) == pytest.approx(1)
+    assert_agree(core_ratio(ring), 1)
     stragglers = np.where(np.arange(100)[:, None] % 5 == 0, 10 * ring, ring)
-    assert core_ratio(stragglers) == pytest.approx(10, rel=1e-6)
+    assert_agree(core_ratio(stragglers), 10)
     assert core_ratio(np.ones((4, 2))) == 1
 
 
 def test_maps_do_not_see_where_the_means_were() -> None:
     rng = np.random.default_rng(2)
-    first, second = rng.normal(size=(2, 12, 5)).astype(np.float32)
+    # Means of sixteen whole numbers are exact, with and without a shift: t-SNE, which
+    # makes another map of other roundings, is given the very same rows.
+    first, second = rng.integers(-9, 10, size=(2, 16, 5)).astype(np.float32)
     here = joint_map(first, second, seed=0)
     moved = joint_map(first + 4, second - 2, seed=0)
-    assert [part.shape for part in here] == [(12, 2), (12, 2)]
-    again = joint_map(first, second, seed=0)
-    assert np.array_equal(here[0], again[0])
-    spans = [np.ptp(np.concatenate(pair), axis=0) for pair in (here, moved)]
-    assert spans[1] == pytest.approx(spans[0], rel=0.5)
-    # Far-off views would lie apart on the map.
-    gap = np.linalg.norm(moved[0].mean(0) - moved[1].mean(0))
-    assert gap < max(spans[1])
+    assert [part.shape for part in here] == [(16, 2), (16, 2)]
+    for part, other in zip(here, moved, strict=True):
+        np.testing.assert_array_equal(part, other)
 
 
 @pytest.fixture(scope="module")
@@ -145,21 +145,22 @@ def test_records_are_those_of_the_model(graph: Graph) -> None:
     ratios = [r for r in records if r["what"] == "separation"]
     assert [r["epoch"] for r in ratios] == [0, 1, 2, 4]
     assert ratios[0]["ratios"] == pytest.approx(separation(graph.features, y))
-    assert ratios[-1]["ratios"] == pytest.approx(separation(embedding, y), rel=1e-4)
+    alike = half_digits(np.float32)
+    assert ratios[-1]["ratios"] == pytest.approx(separation(embedding, y), rel=alike)
     first, second = model.views(graph)
     parts = [r for r in records if r["what"] == "components"]
     trained = {r["order"]: r for r in parts if r["stage"] == "trained"}
     assert sorted(trained) == [0.2, 1.0]
     for order, view in ((1.0, first), (0.2, second)):
         expected = principal_components(view).effective
-        assert trained[order]["effective"] == pytest.approx(expected, rel=1e-4)
+        assert trained[order]["effective"] == pytest.approx(expected, rel=alike)
     untrained = _experiment().model(seed=1, device="cpu", epochs=0).fit(graph)
     cores = [r for r in records if r["what"] == "cores" and r["stage"] == "untrained"]
     for record in cores:
         assert record["orders"] == [0.2, 1.0]
         small = untrained.views(graph)[1]
         expected = core_ratio(small[y == record["class"]])
-        assert record["ratios"][0] == pytest.approx(expected, rel=1e-4)
+        assert record["ratios"][0] == pytest.approx(expected, rel=alike)
     maps = [r for r in records if r["what"] == "map"]
     assert [r["class"] for r in maps] == [0, 1]
     assert maps[0]["nodes"] == np.flatnonzero(y == 0).tolist()

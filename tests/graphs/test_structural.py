@@ -10,6 +10,7 @@ from scipy import sparse
 from fdgcl._checks import InputError
 from fdgcl.graphs import STRUCTURAL, Graph, block_model, structural_features
 from fdgcl.graphs.structural import spectral
+from tolerances import assert_agree, assert_within, gamma
 
 GRAPHS = {
     "pair": Graph.from_edges([(0, 1)]),
@@ -51,7 +52,10 @@ def test_degree_statistics_agree_with_networkx() -> None:
             np.mean(near),
             max(near),
         ]
-        assert np.expm1(found[node, :5]) == pytest.approx(expected, rel=1e-5, abs=1e-6)
+        # Logarithms in float32: their digits count as many times as they are large.
+        sizes = 1 + np.array(expected)
+        bound = gamma(4, np.float32) * sizes * (1 + np.log(sizes))
+        assert_within(np.expm1(found[node, :5]), expected, bound)
         place = int(np.floor(2 * np.log2(1 + both.degree(node))))
         assert found[node, 5:].tolist() == [float(i == place) for i in range(15)]
 
@@ -70,6 +74,7 @@ def test_spectral_agrees_with_dense_eigenvectors() -> None:
     scale = 1 / np.sqrt(matrix.sum(axis=1))
     values, vectors = np.linalg.eigh(matrix * scale * scale[:, None])
     found = structural_features(graph, "spectral", dim=4)
+    # The eigenvectors are asked for to 1e-3.
     assert np.allclose((found**2).mean(axis=0), 1, atol=1e-3)
     for column in range(4):
         assert values[-1 - column] - values[-2 - column] > 1e-3
@@ -84,7 +89,7 @@ def test_spectral_falls_back_when_eigenvalues_crowd(
     monkeypatch.setattr("fdgcl.graphs.structural._RESTARTS", 1)
     ring = Graph.from_networkx(networkx.cycle_graph(5000))
     found = spectral(ring, 8)
-    assert np.allclose(found.T @ found / 5000, np.eye(8), atol=1e-3)
+    assert_agree(found.T @ found / 5000, np.eye(8), np.float32)
     neighbours = (ring.adjacency @ found) / 2
     smoothness = (found * neighbours).sum(axis=0) / 5000
     assert (smoothness > 0.9).all()

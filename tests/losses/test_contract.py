@@ -8,6 +8,7 @@ import torch
 
 from fdgcl._checks import InputError
 from fdgcl.losses import LOSSES, Loss, RegularizedCosmean, build_loss
+from tolerances import assert_agree
 
 from .reference import REFERENCES
 
@@ -35,7 +36,8 @@ def test_every_loss_has_a_reference():
 def test_equals_the_loop(name, seed):
     z1, z2 = views(seed=seed)
     expected = REFERENCES[name](z1.numpy(), z2.numpy())
-    assert build_loss(name)(z1, z2).item() == pytest.approx(expected, rel=1e-6)
+    # Not to rounding: Barlow Twins adds 1e-8 to variances, of size 1.
+    assert build_loss(name)(z1, z2).item() == pytest.approx(expected, rel=10 * 1e-8)
 
 
 @every_loss
@@ -45,7 +47,7 @@ def test_is_a_scalar_of_the_views_type(name):
     assert value.shape == ()
     assert value.dtype == torch.float32
     expected = build_loss(name)(z1.double(), z2.double()).item()
-    assert value.item() == pytest.approx(expected, rel=1e-4)
+    assert_agree(value, expected, size=max(1, expected))
 
 
 @every_loss
@@ -60,7 +62,7 @@ def test_agreeing_views_score_lower_than_shuffled_ones(name):
 def test_is_symmetric_in_the_views(name):
     z1, z2 = views()
     loss = build_loss(name)
-    assert loss(z1, z2).item() == pytest.approx(loss(z2, z1).item(), rel=1e-12)
+    assert_agree(loss(z1, z2), loss(z2, z1), size=1)
 
 
 @every_loss
@@ -69,7 +71,7 @@ def test_does_not_depend_on_the_order_of_the_nodes(name):
     order = torch.randperm(len(z1), generator=torch.Generator().manual_seed(2))
     loss = build_loss(name)
     expected = loss(z1, z2).item()
-    assert loss(z1[order], z2[order]).item() == pytest.approx(expected, rel=1e-9)
+    assert_agree(loss(z1[order], z2[order]), expected, size=1)
 
 
 @every_loss
@@ -96,7 +98,7 @@ COLLAPSED = {
 def test_collapsed_views_have_the_closed_form_and_a_finite_gradient(name, dtype):
     z = torch.full((9, 5), 0.7, dtype=dtype, requires_grad=True)
     value = build_loss(name)(z, z.detach().clone())
-    assert value.item() == pytest.approx(COLLAPSED[name], abs=1e-5)
+    assert_agree(value, COLLAPSED[name], size=max(1, COLLAPSED[name]))
     value.backward()
     assert z.grad is not None
     assert torch.isfinite(z.grad).all()

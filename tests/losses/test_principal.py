@@ -8,13 +8,14 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from fdgcl.losses import principal_direction, principal_directions
+from tolerances import assert_agree, half_digits
 
 from .reference import top_direction
 
 
 def cosine(z, iterations=8):
     found = principal_direction(torch.tensor(z), iterations).numpy()
-    assert np.linalg.norm(found) == pytest.approx(1, rel=1e-5)
+    assert_agree(np.linalg.norm(found), 1, found.dtype)
     return abs(found @ top_direction(z.astype(np.float64)))
 
 
@@ -31,33 +32,36 @@ def matrix(rows, dim, ratio, seed=0):
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("shape", [(50, 8), (10, 10), (400, 64)])
 def test_equals_the_svd(shape, seed):
-    assert cosine(matrix(*shape, ratio=0.4, seed=seed)) > 1 - 1e-9
+    # Each of eight iterations divides the angle's tangent by 0.4^-2; a start at random
+    # in 64 dimensions is within one of 70.
+    missed = (70 * 0.4 ** (2 * 8)) ** 2 / 2
+    assert cosine(matrix(*shape, ratio=0.4, seed=seed)) > 1 - missed
 
 
 def test_more_iterations_come_closer():
     z = matrix(200, 30, ratio=0.8)
     errors = [1 - cosine(z, n) for n in (2, 6, 12, 40)]
     assert errors == sorted(errors, reverse=True)
-    assert errors[-1] < 1e-12
+    assert errors[-1] < half_digits(z.dtype)
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
 @pytest.mark.parametrize("offset", [0.0, 1.0, 300.0])
 def test_float32_scales_and_means(scale, offset):
     z = ((matrix(100, 12, ratio=0.4) * 10 + offset) * scale).astype(np.float32)
-    assert cosine(z) > 1 - 1e-4
+    assert cosine(z) > 1 - half_digits(z.dtype)
 
 
 def test_opposed_columns_where_the_deviations_are_orthogonal_to_the_direction():
     t = np.linspace(-1, 1, 20)
-    assert cosine(np.stack([t, -t], axis=1)) == pytest.approx(1)
+    assert_agree(cosine(np.stack([t, -t], axis=1)), 1)
 
 
 def test_an_outlier_across_the_direction():
     rng = np.random.default_rng(0)
     z = rng.normal(size=(500, 3)) * [2.0, 0.1, 0.1]
     z[0] = [0, 9, 0]
-    assert cosine(z) > 1 - 1e-6
+    assert cosine(z) > 1 - half_digits(z.dtype)
 
 
 def test_is_deterministic():
@@ -93,7 +97,7 @@ def test_gradient_is_that_of_the_last_iteration():
     for function in (last, lambda z: principal_direction(z, 8) @ weights):
         leaf = z.clone().requires_grad_()
         slopes.append(torch.autograd.grad(function(leaf), leaf)[0])
-    torch.testing.assert_close(slopes[1], slopes[0], rtol=1e-9, atol=1e-12)
+    assert_agree(slopes[1], slopes[0])
     leaf = z.clone().requires_grad_()
     assert torch.autograd.gradcheck(last, (leaf,))
 

@@ -9,6 +9,8 @@ import pytest
 from fdgcl import FDGCL, linear_probe, load_dataset
 
 
+# Ten seeds have 85.6 on cora, give or take 0.3, and 83.6 on texas: 4.8 over seeds and
+# splits, of which one seed's mean takes ten, so 1.5.
 @pytest.mark.slow
 @pytest.mark.dataset
 @pytest.mark.parametrize(("name", "least"), [("cora", 82.0), ("texas", 79.0)])

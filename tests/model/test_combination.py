@@ -16,6 +16,7 @@ from fdgcl.graphs.scaling import scale_features
 from fdgcl.preparation import prepare
 from fdgcl.training import EpochRecord
 from fdgcl.views import Diffused
+from tolerances import assert_agree
 
 SETTINGS: dict[str, Any] = {"dim": 8, "epochs": 3, "activation": "relu", "beta": 0.3}
 
@@ -47,7 +48,7 @@ def diffused(model: FDGCL, graph: Graph) -> tuple[NDArray[Any], NDArray[Any]]:
 def test_the_default_is_the_papers_mixture(graph: Graph) -> None:
     model, z = fitted(graph)
     first, second = model.views(graph)
-    np.testing.assert_allclose(z, 0.3 * first + 0.7 * second, rtol=1e-5, atol=1e-6)
+    assert_agree(z, 0.3 * first + 0.7 * second)
 
 
 def test_concatenation_weights_views_of_equal_size(graph: Graph) -> None:
@@ -55,8 +56,8 @@ def test_concatenation_weights_views_of_equal_size(graph: Graph) -> None:
     first, second = model.views(graph)
     length = np.hypot(0.3, 0.7)
     expected = np.hstack([0.3 / length * unit(first), 0.7 / length * unit(second)])
-    np.testing.assert_allclose(z, expected, rtol=1e-4, atol=1e-5)
-    assert np.square(z).sum(1).mean() == pytest.approx(1, rel=1e-4)
+    assert_agree(z, expected)
+    assert_agree(np.square(z).sum(1).mean(), 1)
 
 
 @pytest.mark.parametrize(("beta", "view"), [(1.0, 0), (0.0, 1)])
@@ -65,7 +66,7 @@ def test_a_view_without_weight_takes_no_columns(
 ) -> None:
     model, z = fitted(graph, combine="concat", beta=beta)
     expected = unit(model.views(graph)[view])
-    np.testing.assert_allclose(z, expected, rtol=1e-4, atol=1e-5)
+    assert_agree(z, expected)
 
 
 def test_what_is_kept_stands_beside_untouched(graph: Graph) -> None:
@@ -76,7 +77,7 @@ def test_what_is_kept_stands_beside_untouched(graph: Graph) -> None:
     blocks = [0.3 * first + 0.7 * second, graph.features, local, everywhere]
     weights = [1, 0.5, 0.5, 0.5]
     parts = [w * unit(np.asarray(b)) for w, b in zip(weights, blocks, strict=True)]
-    np.testing.assert_allclose(z, np.hstack(parts), rtol=1e-3, atol=1e-5)
+    assert_agree(z, np.hstack(parts))
 
 
 def test_keeping_does_not_change_what_is_learned(graph: Graph) -> None:
@@ -90,7 +91,7 @@ def test_keeping_does_not_change_what_is_learned(graph: Graph) -> None:
 def test_both_strategies_keep_the_same(graph: Graph, strategy: str) -> None:
     _, reference = fitted(graph, keep=("features", "local", "global"))
     _, z = fitted(graph, keep=("features", "local", "global"), strategy=strategy)
-    np.testing.assert_allclose(z, reference, rtol=1e-3, atol=1e-4)
+    assert_agree(z, reference)
 
 
 def test_row_blocks_change_nothing(
@@ -100,13 +101,16 @@ def test_row_blocks_change_nothing(
     _, whole = fitted(graph, **settings)
     monkeypatch.setattr(Diffused, "block_rows", 7)
     _, parts = fitted(graph, **settings)
-    np.testing.assert_allclose(parts, whole, rtol=1e-5, atol=1e-6)
+    assert_agree(parts, whole)
 
 
-def test_a_saved_model_embeds_as_before(graph: Graph, tmp_path: Path) -> None:
+@pytest.mark.parametrize("scaling", ["tf-idf", "columns"])
+def test_a_saved_model_embeds_as_before(
+    graph: Graph, tmp_path: Path, scaling: str
+) -> None:
     model, z = fitted(
         graph,
-        feature_scaling="tf-idf",
+        feature_scaling=scaling,
         combine="concat",
         keep=("features", "local"),
         keep_weight=2.0,
@@ -117,9 +121,12 @@ def test_a_saved_model_embeds_as_before(graph: Graph, tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.transform(graph), z)
 
 
-def test_another_graph_is_weighted_as_the_training_graph(graph: Graph) -> None:
-    model, z = fitted(graph, feature_scaling="tf-idf", keep=("features",))
-    # Half of the rows as a graph of their own have other document frequencies.
+@pytest.mark.parametrize("scaling", ["tf-idf", "columns"])
+def test_another_graph_is_scaled_as_the_training_graph(
+    graph: Graph, scaling: str
+) -> None:
+    model, z = fitted(graph, feature_scaling=scaling, keep=("features",))
+    # Half of the rows as a graph of their own have other statistics.
     half = np.arange(45)
     part = Graph(
         ids=graph.ids[half],
@@ -127,19 +134,22 @@ def test_another_graph_is_weighted_as_the_training_graph(graph: Graph) -> None:
         features=np.asarray(graph.features)[half],
     )
     kept = model.transform(part)[:, 8:]
-    np.testing.assert_allclose(kept, z[half, 8:], rtol=1e-5)
+    assert_agree(kept, z[half, 8:])
 
 
-@pytest.mark.parametrize("scaling", ["row", "tf-idf"])
+@pytest.mark.parametrize("scaling", ["row", "tf-idf", "columns"])
 def test_scaling_is_done_before_everything(graph: Graph, scaling: str) -> None:
     _, z = fitted(graph, feature_scaling=scaling, keep=("features",))
     scaled = scale_features(np.asarray(graph.features), scaling)
     _, expected = fitted(graph.with_features(scaled), keep=("features",))
-    np.testing.assert_allclose(z, expected, rtol=1e-5, atol=1e-6)
+    assert_agree(z, expected)
 
 
-def test_other_widths_are_refused_with_tf_idf(graph: Graph) -> None:
-    model, _ = fitted(graph, feature_scaling="tf-idf")
+@pytest.mark.parametrize("scaling", ["tf-idf", "columns"])
+def test_other_widths_are_refused_with_columns_scaled(
+    graph: Graph, scaling: str
+) -> None:
+    model, _ = fitted(graph, feature_scaling=scaling)
     other = graph.with_features(np.ones((90, 2), dtype=np.float32))
     with pytest.raises(InputError, match=r"trained on \d+ features, this graph has 2"):
         model.transform(other)

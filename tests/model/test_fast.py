@@ -15,6 +15,7 @@ from fdgcl.losses import LOSSES, build_loss
 from fdgcl.training import NonFiniteLossError, new_optimizer, train
 from fdgcl.training.steps import FusedStep, PlainStep, dense_products, new_step
 from fdgcl.views import Diffused, ViewPair
+from tolerances import assert_agree, assert_within, gamma, half_digits
 
 EXACT: dict[str, Any] = {
     "time": 4.0,
@@ -63,21 +64,19 @@ def test_training_and_embedding_are_the_same(
 ) -> None:
     fast, plain = both(graph, **settings)
     for ours, theirs in zip(fast.history_, plain.history_, strict=True):
-        assert ours.loss == pytest.approx(theirs.loss, rel=1e-9)
-        assert ours.alignment == pytest.approx(theirs.alignment, rel=1e-7)
-        assert ours.principal_cosine == pytest.approx(theirs.principal_cosine, abs=1e-7)
-        assert ours.effective_rank_1 == pytest.approx(theirs.effective_rank_1, rel=1e-7)
-        assert ours.effective_rank_2 == pytest.approx(theirs.effective_rank_2, rel=1e-7)
-    np.testing.assert_allclose(
-        fast.transform(graph), plain.transform(graph), rtol=1e-6, atol=1e-6
-    )
+        assert_agree(ours.loss, theirs.loss, size=max(1, theirs.loss))
+        assert_agree(ours.alignment, theirs.alignment, size=1)
+        assert_agree(ours.principal_cosine, theirs.principal_cosine, size=1)
+        assert_agree(ours.effective_rank_1, theirs.effective_rank_1)
+        assert_agree(ours.effective_rank_2, theirs.effective_rank_2)
+    assert_agree(fast.transform(graph), plain.transform(graph))
 
 
 def test_many_features_are_standardised_after_the_product() -> None:
     """More features than a quarter of the nodes: no folding into the weights."""
     graph = block_model(120, num_features=60, num_splits=0, seed=0)
     fast, plain = both(graph, activation="relu")
-    assert fast.history_[-1].loss == pytest.approx(plain.history_[-1].loss, rel=1e-9)
+    assert_agree(fast.history_[-1].loss, plain.history_[-1].loss, size=1)
 
 
 def test_float32_on_cora_stays_near_the_plain_way() -> None:
@@ -88,7 +87,7 @@ def test_float32_on_cora_stays_near_the_plain_way() -> None:
         for fast in (True, False)
     )
     for ours, theirs in zip(fast.history_, plain.history_, strict=True):
-        assert ours.loss == pytest.approx(theirs.loss, abs=1e-4)
+        assert_agree(ours.loss, theirs.loss, np.float32, size=1)
 
 
 def test_which_way_is_taken() -> None:
@@ -199,20 +198,21 @@ def test_a_gpu_trains_as_the_cpu_does(settings: dict[str, Any]) -> None:
         for device in ("cuda", "cpu")
     )
     for ours, theirs in zip(gpu.history_, cpu.history_, strict=True):
-        assert ours.loss == pytest.approx(theirs.loss, rel=1e-7)
+        assert_agree(ours.loss, theirs.loss, size=max(1, theirs.loss))
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize(
-    ("precision", "tolerance"), [("float32", 1e-5), ("tf32", 1e-3), ("float16", 1e-3)]
-)
-def test_rounded_products_on_a_gpu(precision: str, tolerance: float) -> None:
+@pytest.mark.parametrize("precision", ["float32", "tf32", "float16"])
+def test_rounded_products_on_a_gpu(precision: str) -> None:
     graph = block_model(20_000, num_features=64, num_splits=0, seed=0)
     settings = {**EXACT, "dtype": "float32", "dim": 128, "activation": "relu"}
     fast = FDGCL(**settings, device="cuda", precision=precision).fit(graph)
     plain = FDGCL(**settings, device="cuda", fast=False).fit(graph)
     for ours, theirs in zip(fast.history_, plain.history_, strict=True):
-        assert ours.loss == pytest.approx(theirs.loss, abs=tolerance)
+        # Numbers in tf32 have as many digits as in float16. Products and what is made
+        # of them are rounded a few times each; their sums are float32.
+        rounded = gamma(4, np.float16) if precision != "float32" else 0
+        assert_within(ours.loss, theirs.loss, rounded + half_digits(np.float32))
     assert torch.get_float32_matmul_precision() == "highest"
 
 
