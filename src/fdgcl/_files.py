@@ -12,17 +12,40 @@ from pathlib import Path
 from typing import Any
 
 from fdgcl._checks import InputError
+from fdgcl._memory import describe_size
+
+#: What writing fails with where there is no room, and what is known of why.
+FULL = {
+    errno.ENOSPC: "",
+    errno.EDQUOT: " (the quota of this user is reached)",
+    errno.EFBIG: " (the size that files may have is reached: see ulimit -f)",
+}
+
+
+class DiskFullError(InputError):
+    """There is no room for a file; the command line exits with code 3."""
+
+
+#: In a run folder: what the run wrote elsewhere.
+LEDGER = "outputs.json"
 
 
 @contextmanager
-def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_path(
+    path: str | os.PathLike[str], size: int | None = None
+) -> Iterator[Path]:
     """Yield a temporary path beside `path`, renamed to it when the block succeeds.
 
     The parent folder is made if needed. Whatever goes wrong inside the block, `path`
     keeps its old content (or stays absent) and the temporary file is removed.
 
+    Args:
+        path: The file to be.
+        size: How many bytes it will have, where that is known, for the sentence.
+
     Raises:
-        InputError: The folder cannot be written, or the disk is full.
+        DiskFullError: The disk is full.
+        InputError: The folder cannot be written.
     """
     target = Path(path)
     temporary: Path | None = None
@@ -42,7 +65,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     except OSError as error:
         if error.errno is None:
             raise
-        raise explain(error, target) from error
+        raise explain(error, target, size) from error
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
@@ -51,7 +74,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
     """Write `value` as indented JSON, atomically."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    with atomic_path(path) as temporary:
+    with atomic_path(path, len(text)) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -66,12 +89,19 @@ def _umask() -> int:
     return mask
 
 
-def explain(error: OSError, target: Path) -> Exception:
-    """The sentence for a file that could not be written."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return InputError(
-            f"the disk is full: {target} was not written, and nothing half-written "
-            "was left behind"
+def explain(error: OSError, target: Path, size: int | None = None) -> Exception:
+    """The sentence for a file that could not be written.
+
+    Args:
+        error: Why.
+        target: The file.
+        size: How many bytes it would have had, where that is known.
+    """
+    if error.errno in FULL:
+        needs = "" if size is None else f" (it takes {describe_size(size)})"
+        return DiskFullError(
+            f"the disk is full: {target}{needs} was not written, and nothing "
+            f"half-written was left behind{FULL[error.errno]}"
         )
     return InputError(f"cannot write {target}: {error.strerror or error}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -78,6 +79,44 @@ def lose():
         "pass",
     )
     assert own.returncode == 1, "nobody pressed anything"
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("lose", ["def lose(): pass", FINALIZER], ids=["", "lost"])
+def test_other_requests_to_end_are_as_ctrl_c(name: str, lose: str) -> None:
+    work = f"signal.raise_signal(signal.{name}); print('not reached')"
+    if lose is FINALIZER:
+        work, lose = "time.sleep(50)", lose.replace("SIGINT", name)
+    done = run(lose, work)
+    assert done.returncode == 128 + signal.Signals[name], done.stderr
+    assert done.stdout == "went on\n"
+    assert done.stderr == f"error: interrupted by {name}\n"
+
+
+def test_what_is_ignored_stays_ignored() -> None:
+    # As by nohup.
+    lose = "def lose(): signal.raise_signal(signal.SIGHUP)"
+    script = COMMAND.format(lose=lose, work="pass")
+    nohup = f"import signal; signal.signal(1, signal.SIG_IGN)\n{script}"
+    words = [sys.executable, "-c", nohup, "demo"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "went on\n")
+
+
+def test_repeated_sigterm_waits_for_the_end_of_an_epoch() -> None:
+    work = (
+        "from fdgcl._interrupts import deferred_interrupt\n"
+        "    with deferred_interrupt() as interrupt:\n"
+        "        assert not interrupt.requested\n"
+        "        signal.raise_signal(signal.SIGTERM)\n"
+        "        signal.raise_signal(signal.SIGTERM)\n"
+        "        print('an epoch', interrupt.requested, flush=True)\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
+        "        print('not reached', flush=True)"
+    )
+    done = run("def lose(): pass", work)
+    assert done.stdout == "went on\nan epoch True\n"
+    assert done.returncode == 130
 
 
 def test_other_failures_of_finalizers_are_told_of() -> None:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from fdgcl._interrupts import watch_interrupts
+from fdgcl._interrupts import end_at_once, watch_interrupts
 from fdgcl._version import __version__
-from fdgcl.cli.failures import explained
+from fdgcl.cli.failures import FAILURE, NOBODY_READS, explained
 from fdgcl.cli.options import DEBUG, GIVEN, Debug
+from fdgcl.cli.streams import finish_output, prepare_streams
 
 #: The commands, in reading order: each is a module with a function of its name, but
 #: for those that have commands of their own in an `app`.
@@ -80,6 +82,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 success, 1 a failure that is not yours, 2 bad input, 3 the "
+    "disk is full, 130 Ctrl-C, 143 SIGTERM (129 SIGHUP), 141 nobody reads the output.",
 )
 
 
@@ -114,5 +118,14 @@ def main() -> None:
     # Threads that spin while they wait make training many times slower as soon as
     # another process shares the cores; sleeping ones cost nothing otherwise.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    prepare_streams()
     watch_interrupts()
-    app(prog_name="fdgcl")
+    try:
+        app(prog_name="fdgcl")
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else FAILURE
+        # Rich exits by itself where nobody reads what it writes.
+        if isinstance(end.__context__, BrokenPipeError):
+            code = NOBODY_READS
+    end_at_once()
+    sys.exit(finish_output(code))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +23,8 @@ def errors() -> Console:
 
 def emit(value: object) -> None:
     """Write `value` to stdout as one JSON document."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    escaped = not _takes_any_text(sys.stdout)
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=escaped) + "\n")
 
 
 def say(text: str) -> None:
@@ -32,17 +34,23 @@ def say(text: str) -> None:
 
 def notice(text: str) -> None:
     """Write a line that is neither result nor error to stderr."""
-    errors().print(text, style="dim", soft_wrap=True)
+    _tell(text, "dim")
 
 
 def warn(text: str) -> None:
     """Write one `warning: ...` line to stderr."""
-    errors().print(f"warning: {_one_line(text)}", style="yellow", soft_wrap=True)
+    _tell(f"warning: {_one_line(text)}", "yellow")
 
 
 def fail(text: str) -> None:
     """Write one `error: ...` line to stderr."""
-    errors().print(f"error: {_one_line(text)}", style="red", soft_wrap=True)
+    _tell(f"error: {_one_line(text)}", "red")
+
+
+def _tell(text: str, style: str) -> None:
+    # There is nobody to tell that stderr cannot be written.
+    with suppress(OSError):
+        errors().print(text, style=style, soft_wrap=True)
 
 
 def _console(*, stderr: bool) -> Console:
@@ -50,6 +58,10 @@ def _console(*, stderr: bool) -> Console:
     from rich.console import Console
 
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def _takes_any_text(stream: Any) -> bool:
+    return str(stream.encoding).lower().replace("-", "").startswith("utf")
 
 
 def _one_line(text: str) -> str:

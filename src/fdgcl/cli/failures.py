@@ -1,10 +1,16 @@
 """Every failure becomes one sentence on stderr and an exit code.
 
-0 is success, 2 bad input, 1 a failure that is not the user's, 130 an interruption.
+- 0: success
+- 1: a failure that is not the user's
+- 2: bad input
+- 3: the disk is full, or a limit on files or a quota is reached
+- 129, 130, 143: ended by SIGHUP, by Ctrl-C, by SIGTERM (128 and the signal's number)
+- 141: nobody reads the output any more, as in `fdgcl ... | head -1`; no sentence
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 import traceback
 import warnings
@@ -15,12 +21,14 @@ from typing import Any, TextIO
 import typer
 
 from fdgcl._checks import InputError, MissingExtraError
-from fdgcl._interrupts import was_interrupted
+from fdgcl._files import FULL, DiskFullError
+from fdgcl._interrupts import interrupted_by
 from fdgcl.cli.console import fail, warn
 
-BAD_INPUT = 2
 FAILURE = 1
-INTERRUPTED = 130
+BAD_INPUT = 2
+DISK_FULL = 3
+NOBODY_READS = 128 + signal.SIGPIPE
 
 
 @contextmanager
@@ -38,27 +46,51 @@ def explained(debug: Callable[[], bool]) -> Iterator[None]:
             warnings.showwarning = _shower(debug)
             yield
     except KeyboardInterrupt:
-        fail("interrupted")
-        raise typer.Exit(INTERRUPTED) from None
+        raise interruption() from None
+    except BrokenPipeError:
+        raise typer.Exit(NOBODY_READS) from None
     except Exception as error:
-        if isinstance(error, typer.Exit | typer.Abort | BrokenPipeError):
+        if isinstance(error, typer.Exit | typer.Abort):
             raise
         if debug():
             traceback.print_exc()
         message, code = explain(error)
-        if code == FAILURE and was_interrupted():  # some library's word for it
-            message, code = "interrupted", INTERRUPTED
+        if code == FAILURE and interrupted_by():  # some library's word for it
+            raise interruption() from None
         if message:
             fail(message)
         raise typer.Exit(code) from None
+
+
+def interruption(rest: str = "", *, told: bool = True) -> typer.Exit:
+    """Say that the command was interrupted; return what to raise.
+
+    Args:
+        rest: What more there is to say, after "interrupted".
+        told: Whether this process is the one to say it.
+    """
+    number = interrupted_by() or signal.SIGINT
+    by = "" if number == signal.SIGINT else f" by {number.name}"
+    if told:
+        fail(f"interrupted{by}{rest}")
+    return typer.Exit(128 + number)
 
 
 def explain(error: Exception) -> tuple[str, int]:
     """Return the sentence for the user and the exit code of an exception."""
     if hasattr(error, "format_message"):  # of the parser: a wrong option or command
         return _usage(error), BAD_INPUT
+    if isinstance(error, DiskFullError):
+        return str(error), DISK_FULL
     if isinstance(error, InputError | MissingExtraError):
         return str(error), BAD_INPUT
+    if isinstance(error, OSError) and error.errno in FULL:
+        # Those who write files name them; of stdout, Python knows no name.
+        what = error.filename or "stdout"
+        why = FULL[error.errno]
+        return f"the disk is full: {what} could not be written{why}", DISK_FULL
+    if "database or disk is full" in str(error):  # SQLite's, of a study
+        return "the disk is full: the study was not written to the end", DISK_FULL
     if isinstance(error, OSError) and error.filename is not None:
         return f"cannot use {error.filename}: {error.strerror}", BAD_INPUT
     if _is_ours(type(error)):

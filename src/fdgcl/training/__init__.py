@@ -1,6 +1,8 @@
 """The one training loop, what it watches, and its plain and fast steps."""
 
 from fdgcl.training.loop import (
+    COLLAPSED_COSINE,
+    COLLAPSED_RANK,
     EpochRecord,
     NonFiniteLossError,
     TrainingWarning,
@@ -18,6 +20,8 @@ from fdgcl.training.team import (
 from fdgcl.training.watching import effective_rank, watched_rows
 
 __all__ = [
+    "COLLAPSED_COSINE",
+    "COLLAPSED_RANK",
     "Alone",
     "EpochRecord",
     "NonFiniteLossError",

@@ -58,6 +58,10 @@ class Team(abc.ABC):
     def barrier(self) -> None:
         """Wait until all have come here."""
 
+    def any(self, flag: bool) -> bool:
+        """Whether it is so for one of them at least."""
+        return bool(self.sum(torch.tensor([float(flag)])).item())
+
     def by_first(self, work: Callable[[], None]) -> None:
         """Let the first do something while the others wait; it fails for all or none.
 
@@ -168,6 +172,11 @@ def team_of_environment(device: torch.device) -> Iterator[Team]:
             "not set: start all processes by torchrun"
         )
         raise InputError(message)
+    # Its functions keep the group that exists when it is first imported, which torch's
+    # optimisers do, as a default. Threads of a group that is kept outlive the team, and
+    # end the process by SIGABRT when they want Python while it is exiting.
+    import torch.distributed.nn  # noqa: F401
+
     backend = "nccl" if device.type == "cuda" else "gloo"
     with _explained():
         store, rank, size = next(rendezvous("env://", timeout=TIMEOUT))
