@@ -46,7 +46,7 @@ def test_filter_of_both_orders(
     benchmark: BenchmarkFixture, prepared: Preparation, x: torch.Tensor
 ) -> None:
     """What is done once, before training."""
-    views = benchmark(prepared.polynomial.apply, x)
+    views = benchmark(prepared.filters[0].apply, x)
     assert len(views) == 2
 
 

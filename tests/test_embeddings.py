@@ -28,11 +28,15 @@ MATRICES = hnp.arrays(
 @given(matrix=MATRICES, data=st.data())
 def test_round_trip(tmp_path: Path, matrix: Any, data: Any) -> None:
     size = len(matrix)
-    names = st.lists(
-        st.text(st.characters(codec="utf-8")), min_size=size, max_size=size
+    names, whole = (
+        st.text(st.characters(codec="utf-8")),
+        st.integers(-(2**63), 2**63 - 1),
     )
-    whole = st.lists(st.integers(-(2**63), 2**63 - 1), min_size=size, max_size=size)
-    ids = data.draw(st.one_of(names, whole))
+    distinct = [
+        st.lists(one, min_size=size, max_size=size, unique=True)
+        for one in (names, whole)
+    ]
+    ids = data.draw(st.one_of(*distinct))
     kept = np.array(ids, np.int64 if isinstance(ids[0], int) else object)
     write_embeddings(tmp_path / "z.parquet", kept, matrix)
     found, embedding = read_embeddings(tmp_path / "z.parquet")
@@ -40,6 +44,15 @@ def test_round_trip(tmp_path: Path, matrix: Any, data: Any) -> None:
     assert found.dtype == kept.dtype
     assert embedding.dtype == np.float32
     assert np.array_equal(embedding, matrix, equal_nan=True)
+
+
+@pytest.mark.parametrize("ids", [["a", "b", "a", "b"], [3, 1, 3, 1]])
+def test_repeated_ids_are_refused(tmp_path: Path, ids: list[Any]) -> None:
+    write_embeddings(tmp_path / "z.parquet", np.array(ids), np.eye(4))
+    with pytest.raises(
+        InputError, match=rf"z.parquet repeats 2 ids, such as {ids[0]!r}"
+    ):
+        read_embeddings(tmp_path / "z.parquet")
 
 
 def test_the_columns_are_those_agreed_on(tmp_path: Path) -> None:

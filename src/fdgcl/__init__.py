@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from fdgcl.evaluation import cluster as cluster
     from fdgcl.evaluation import graph_svm as graph_svm
     from fdgcl.evaluation import knn as knn
+    from fdgcl.evaluation import knn_values as knn_values
     from fdgcl.evaluation import linear_probe as linear_probe
+    from fdgcl.evaluation import multilabel_probe as multilabel_probe
+    from fdgcl.evaluation import ridge_probe as ridge_probe
+    from fdgcl.evaluation import roc_auc as roc_auc
     from fdgcl.graphs import Graph as Graph
     from fdgcl.graphs import GraphDataset as GraphDataset
     from fdgcl.graphs import Splits as Splits
@@ -36,6 +40,10 @@ _HOME = {
     "linear_probe": "fdgcl.evaluation",
     "graph_svm": "fdgcl.evaluation",
     "knn": "fdgcl.evaluation",
+    "knn_values": "fdgcl.evaluation",
+    "multilabel_probe": "fdgcl.evaluation",
+    "ridge_probe": "fdgcl.evaluation",
+    "roc_auc": "fdgcl.evaluation",
     "cluster": "fdgcl.evaluation",
 }
 

@@ -9,9 +9,21 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+#: Bounds of whole numbers. Beyond them libraries overflow, each in its own way, and
+#: what was typed is a slip.
+MOST = 10**15
+MOST_SEED = 2**32 - 1  # of NumPy's and scikit-learn's
+MOST_DIM = 2**20
+MOST_EPOCHS = 10**9
+MOST_STEPS = 10**9
+
 
 class InputError(ValueError):
     """Bad input, explained in one sentence; the command line exits with code 2."""
+
+    def __init__(self, message: str) -> None:
+        # Names and values come from files, and may hold line breaks of any kind.
+        super().__init__(" ".join(message.splitlines()))
 
 
 class MissingExtraError(ImportError):
@@ -19,8 +31,8 @@ class MissingExtraError(ImportError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(
-            f"{purpose} needs the package {package}, which is not installed: "
-            f"pip install 'fdgcl[{extra}]'."
+            f"{purpose} needs the package {package}, which is not installed: pip "
+            f"install {package} (in a clone of fdgcl: pip install -e '.[{extra}]')."
         )
 
 
@@ -55,9 +67,9 @@ def check_finite(name: str, value: float) -> float:
     """Return `value` as a float, or refuse what is not a finite number."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if isinstance(value, bool) or not math.isfinite(number):
+    if isinstance(value, bool | str | bytes) or not math.isfinite(number):
         message = f"{name} must be a finite number, got {value!r}"
         raise InputError(message)
     return number
@@ -81,13 +93,22 @@ def check_nonnegative(name: str, value: float) -> float:
     return number
 
 
-def check_count(name: str, value: int, minimum: int = 1) -> int:
-    """Return `value`, or refuse it unless it is whole and at least `minimum`."""
+def check_count(name: str, value: int, minimum: int = 1, maximum: int = MOST) -> int:
+    """Return `value`, or refuse it unless it is whole and within both bounds."""
+    # Before it becomes a float, which some whole numbers are too large for.
+    if isinstance(value, int) and value > maximum:
+        message = f"{name} must be a whole number of at most {maximum:,}, got {value}"
+        raise InputError(message)
     number = check_finite(name, value)
-    if number != int(number) or number < minimum:
+    if number != int(number) or not minimum <= number <= maximum:
         message = f"{name} must be a whole number of at least {minimum}, got {value!r}"
         raise InputError(message)
-    return int(number)
+    return int(value)
+
+
+def check_seed(name: str, value: int) -> int:
+    """Return `value`, or refuse it unless all that draws at random takes it."""
+    return check_count(name, value, minimum=0, maximum=MOST_SEED)
 
 
 def check_flag(name: str, value: bool) -> bool:

@@ -147,20 +147,44 @@ def read_embeddings(
         (N,) ids, int64 or str, and the (N, dim) float32 embedding.
 
     Raises:
-        InputError: The file or a part is missing, or is not such a table.
+        InputError: The file or a part is missing, is not such a table, or an id comes
+            twice.
     """
     file = Path(path)
     if file.is_dir():
         found = [_read(part) for part in _parts(file)]
-        ids, vectors = zip(*found, strict=True)
-        return np.concatenate(ids), np.concatenate(vectors)
-    return _read(file)
+        parts, vectors = zip(*found, strict=True)
+        ids, embedding = np.concatenate(parts), np.concatenate(vectors)
+    else:
+        ids, embedding = _read(file)
+    _refuse_repeated(ids, file)
+    return ids, embedding
+
+
+def _refuse_repeated(ids: npt.NDArray[Any], file: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = pa.array(ids)
+    if len(pc.unique(column)) < len(column):
+        counts = pc.value_counts(column)
+        often = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
+        shown = ", ".join(repr(value) for value in often[:3].to_pylist())
+        message = f"{file} repeats {len(often):,} ids, such as {shown}"
+        raise InputError(message)
 
 
 def part_files(folder: Path) -> dict[int, Path]:
     """The files in a folder that are named as parts, by their number."""
     found = {path: _PART.fullmatch(path.name) for path in folder.glob("part-*.parquet")}
     return {int(match[1]): path for path, match in found.items() if match is not None}
+
+
+def model_of_parts(folder: Path) -> str | None:
+    """The hash of what made all parts in a folder; None for none, or for several."""
+    notes = [_read_part(path) for path in part_files(folder).values()]
+    models = {None if note is None else note.model for note in notes}
+    return models.pop() if len(models) == 1 else None
 
 
 def _parts(folder: Path) -> list[Path]:
@@ -221,7 +245,10 @@ def _read(file: Path) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32]]:
             )
             raise InputError(message)
         table = pq.read_table(file, columns=["id", "embedding"])
-    except (pa.ArrowException, OSError) as error:
+        table.validate(full=True)  # text need not be UTF-8
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
         message = f"{file} is not a Parquet file that can be read"
         raise InputError(message) from error
     return _ids(table["id"], file), _vectors(table["embedding"], file)

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from fdgcl._checks import InputError
 from fdgcl._interrupts import deferred_interrupt
+from fdgcl._memory import describe_size, total_bytes
 from fdgcl._progress import Progress
+from fdgcl.diffusion.plan import Plan
+from fdgcl.graphs.diagnosis import FeatureFindings
+from fdgcl.graphs.scaling import COLUMN_SCALINGS
 from fdgcl.losses import build_loss
 from fdgcl.preparation import UNINFORMATIVE_BETA, Preparation
 from fdgcl.runs import CHECKPOINT_SECONDS, Config, RunFolder, TrainingLog
 from fdgcl.settings import Settings
 from fdgcl.training import (
+    COLLAPSED_COSINE,
+    COLLAPSED_RANK,
+    Alone,
     EpochRecord,
     NonFiniteLossError,
     Team,
@@ -24,6 +34,9 @@ from fdgcl.training import (
     train,
 )
 from fdgcl.views import Combination, ViewPair, ViewSource
+
+#: Tells at level INFO what was decided and how it went; silent unless asked for.
+LOGGER = logging.getLogger("fdgcl")
 
 #: Given an epoch's record, and a function that embeds by the weights of that moment.
 OnEpoch = Callable[[EpochRecord, Callable[[], NDArray[np.float32]]], None]
@@ -36,9 +49,61 @@ def of_stage(
     return None if progress is None else partial(progress, stage)
 
 
-def notices_of(prepared: Preparation) -> list[str]:
-    """What was decided for the user."""
-    return [*prepared.notices, *beta_notices(prepared.settings, prepared.beta)]
+def announce(prepared: Preparation) -> list[str]:
+    """Log and return what was decided for the user, and warn of what means little."""
+    warn_of_features(prepared.findings, stacklevel=6)
+    notices = [*prepared.notices, *beta_notices(prepared.settings, prepared.beta)]
+    for notice in notices:
+        LOGGER.info(notice)
+    _warn_of_amplification(prepared)
+    return notices
+
+
+def warn_of_features(findings: FeatureFindings, stacklevel: int = 2) -> None:
+    """Warn of features of which the embedding would mean little."""
+    if findings.warning is not None:
+        warnings.warn(findings.warning, TrainingWarning, stacklevel=stacklevel)
+
+
+def conclude(
+    settings: Settings,
+    history: Sequence[EpochRecord],
+    findings: FeatureFindings | None,
+    seconds: float,
+) -> None:
+    """Log how the training ended, and warn if the views are one direction each.
+
+    Args:
+        settings: The model's.
+        history: One record an epoch.
+        findings: What the features told before; None where that is not known.
+        seconds: Spent in all.
+    """
+    if not history:
+        LOGGER.info("no epoch was trained, %.1f s", seconds)
+        return
+    last = history[-1]
+    ranks = (last.effective_rank_1, last.effective_rank_2)
+    LOGGER.info(
+        "%d epochs, %.1f s; loss %.4f, effective ranks of the views %.1f and %.1f",
+        len(history),
+        seconds,
+        last.loss,
+        *ranks,
+    )
+    cause = None if findings is None else findings.cause
+    # Rows that are not centred share a direction anyway, and a collapse was told.
+    if cause is None and settings.standardize and last.alignment < COLLAPSED_COSINE:
+        cause = (
+            "the diffused features vary in one direction alone, as do columns that say "
+            "the same, or features after too long a diffusion (time)"
+        )
+    if max(ranks) < COLLAPSED_RANK and cause is not None:
+        message = (
+            "the embedding has little more than one direction (effective ranks of the "
+            f"views {ranks[0]:.2f} and {ranks[1]:.2f}): {cause}"
+        )
+        warnings.warn(message, TrainingWarning, stacklevel=4)
 
 
 def beta_notices(settings: Settings, beta: float) -> list[str]:
@@ -51,20 +116,29 @@ def beta_notices(settings: Settings, beta: float) -> list[str]:
     ]
 
 
-def warn_of_amplification(prepared: Preparation) -> None:
+def _warn_of_amplification(prepared: Preparation) -> None:
     """Warn of a high-pass filter on a graph whose linked nodes look alike."""
     amplifies = prepared.stability is not None and prepared.stability.amplifies
-    if amplifies and prepared.persistence.is_homophilic:
+    if amplifies and prepared.is_homophilic:
         message = (
             "the diffusion amplifies high frequencies on a graph whose linked nodes "
             f"look alike ({'; '.join(prepared.describe_stability())}); if that is not "
             "what you want, choose a smaller step or solver='exact'"
         )
-        warnings.warn(message, TrainingWarning, stacklevel=4)
+        warnings.warn(message, TrainingWarning, stacklevel=6)
 
 
-def new_views(settings: Settings, num_features: int, beta: float) -> ViewPair:
-    """Untrained encoders, on their device."""
+def new_views(
+    settings: Settings, num_features: int, beta: float, relations: int = 1
+) -> ViewPair:
+    """Untrained encoders, on their device.
+
+    Args:
+        settings: The model's.
+        num_features: Columns of the features.
+        beta: Weight of the first view.
+        relations: How many times these stand side by side once diffused.
+    """
     combination = Combination(
         beta,
         settings.combine,
@@ -80,12 +154,44 @@ def new_views(settings: Settings, num_features: int, beta: float) -> ViewPair:
         activation=settings.activation,
         standardize=settings.standardize,
         combination=combination,
-        scaled_columns=settings.feature_scaling == "tf-idf",
+        scaled_columns=settings.feature_scaling in COLUMN_SCALINGS,
+        centred_columns=settings.feature_scaling == "columns",
         dynamics=[settings.new_dynamics(settings.dim, view) for view in dynamics],
+        relations=relations,
         seed=settings.seed,
         dtype=settings.torch_dtype,
     )
     return views.to(settings.torch_device)
+
+
+def check_memory(plan: Plan, device: torch.device) -> None:
+    """Refuse what memory cannot hold, before any of it is taken.
+
+    Raises:
+        InputError: The plan takes more than all memory that there is.
+    """
+    on_gpu = device.type == "cuda"
+    total = total_bytes()
+    if on_gpu:
+        total = torch.cuda.get_device_properties(device).total_memory
+    if plan.peak_bytes > total:
+        where = "the GPU" if on_gpu else "this machine"
+        message = (
+            f"training with dim {plan.workload.dim:,} takes about "
+            f"{describe_size(plan.peak_bytes)} of memory, and {where} has "
+            f"{describe_size(total)}: choose a smaller dim or batch_size"
+        )
+        raise InputError(message)
+
+
+def views_for(config: Config) -> ViewPair:
+    """Untrained encoders for what a run was begun on."""
+    return new_views(
+        config.settings,
+        config.num_features,
+        config.decisions["beta"],
+        config.num_relations,
+    )
 
 
 def start_log(
@@ -95,6 +201,7 @@ def start_log(
     *,
     team: Team | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    explained: bool = False,
 ) -> TrainingLog:
     """The log of a run, with Adam as settings and decisions say; it may go on."""
     settings = config.settings
@@ -102,7 +209,12 @@ def start_log(
         views, config.decisions["lr"], settings.weight_decay, fast=settings.fast
     )
     return TrainingLog(
-        files, views, optimizer, team=team, checkpoint_seconds=checkpoint_seconds
+        files,
+        views,
+        optimizer,
+        team=team,
+        checkpoint_seconds=checkpoint_seconds,
+        explained=explained,
     )
 
 
@@ -136,13 +248,16 @@ def _run_epochs(
     team: Team | None,
 ) -> None:
     settings = config.settings
+    together = team or Alone()
     # Interrupts wait until an epoch is whole.
     with deferred_interrupt() as interrupt:
 
         def on_epoch(record: EpochRecord) -> None:
             with log.epoch(record):
                 after_epoch(record)
-                interrupt.raise_if_requested()
+                # All of a team stop after the same epoch, whoever was told first.
+                if together.any(interrupt.requested):
+                    raise KeyboardInterrupt
 
         train(
             views,

@@ -6,10 +6,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
@@ -18,21 +17,26 @@ from fdgcl._progress import Progress
 from fdgcl.diffusion.plan import Plan
 from fdgcl.fitting import (
     OnEpoch,
+    announce,
+    check_memory,
+    conclude,
     fit_views,
-    new_views,
-    notices_of,
     of_stage,
     start_log,
-    warn_of_amplification,
+    views_for,
 )
 from fdgcl.graphs import Graph, GraphDataset
 from fdgcl.levels import as_graph, choose_level, rows_of, settings_for
-from fdgcl.preparation import Preparation, check_schema, prepare, prepare_training
+from fdgcl.preparation import Preparation, prepare_training
 from fdgcl.presets import preset_settings
-from fdgcl.runs import Config, RunFolder
+from fdgcl.reuse import prepare_other
+from fdgcl.runs import Config, RunFolder, TrainingLog
 from fdgcl.settings import Settings
 from fdgcl.training import EpochRecord, NonFiniteLossError
 from fdgcl.views import ViewPair, ViewSource
+
+if TYPE_CHECKING:
+    from fdgcl.graphs.schema import Schemas
 
 
 class FDGCL(Estimator):
@@ -55,13 +59,16 @@ class FDGCL(Estimator):
             or a number of equal segments.
         direction: Whom a node gathers from: `out` (whom it points to), `in`,
             `symmetric`; None is symmetric, with a notice where edges are directed.
+        edge_types: `separate` diffuses features along the edges of each type by
+            itself, side by side; `merge` takes all edges as of one type.
         self_loops: Weight of each node's self-loop.
         normalization: Of the adjacency: `symmetric`, `row` or `column`.
         memory: Short-memory window of the solver, in steps; None keeps all.
         gradient: Through the steps, where there are any: `adjoint` keeps the states
             alone, `checkpoint` fewer of them, `autograd` all that is computed.
-        feature_scaling: `none`, `row` (rows of length 1) or `tf-idf` (columns weighted
-            by how rare they are, then `row`), before anything else.
+        feature_scaling: Before anything else: `none`, `row` (rows of length 1),
+            `tf-idf` (columns weighted by how rare they are, then `row`) or `columns`
+            (each to mean 0 and variance 1; sparse ones keep their zeros).
         dim: Columns of each view, and of the embedding unless it keeps more.
         init_scale: Factor on the initial weights. Standardised columns do not see it;
             what it sets is how far training can move away from a random encoder.
@@ -118,6 +125,7 @@ class FDGCL(Estimator):
         dynamics_options: Mapping[str, Any] | None = None,
         skip: str | int = "none",
         direction: str | None = None,
+        edge_types: str = "separate",
         self_loops: float = 1.0,
         normalization: str = "symmetric",
         memory: int | None = None,
@@ -155,6 +163,7 @@ class FDGCL(Estimator):
         self.dynamics_options = dynamics_options
         self.skip = skip
         self.direction = direction
+        self.edge_types = edge_types
         self.self_loops = self_loops
         self.normalization = normalization
         self.memory = memory
@@ -278,15 +287,23 @@ class FDGCL(Estimator):
         progress: Callable[[int, int], None] | None,
     ) -> ViewSource:
         views = self._views_of_fitted()
-        weights = views.column_weights.cpu().numpy()
-        # Features are made as they were for training, whatever was decided then.
-        made = self._config.schema["structural"] or self.structural
-        settings = replace(self.check(), structural=made)
-        given = weights if len(weights) else None
-        prepared = prepare(as_graph(graph), settings, given)
-        check_schema(self._config.schema, prepared)
+        prepared = prepare_other(
+            as_graph(graph), self.check(), self._config.schema, views.columns
+        )
+        self.notices_: list[str] = [*prepared.notices]
         self._note_stability(prepared)
         return prepared.source(views.mean.device, views.dynamics, progress)
+
+    @property
+    def feature_schema_(self) -> Schemas | None:
+        """How the columns of the training's table became features, if they did.
+
+        `read_graph(..., schema=model.feature_schema_)` reads another table alike.
+        """
+        from fdgcl.graphs.schema import schema_from_dict
+
+        self._views_of_fitted()
+        return schema_from_dict(self._config.schema["table"], "the model's config")
 
     def save(self, folder: str | Path) -> None:
         """Write settings, weights and history to a folder."""
@@ -300,12 +317,11 @@ class FDGCL(Estimator):
     def load(cls, folder: str | Path, *, device: str | None = None) -> Self:
         """Read a model that `save` or a run left in a folder."""
         files = RunFolder(folder)
-        config = files.read_config()
-        names = [field.name for field in fields(Settings)]
-        model = cls(**{name: getattr(config.settings, name) for name in names})
-        if device is not None:
-            model.device = device
-        views = new_views(model.check(), config.num_features, config.decisions["beta"])
+        config = files.read_finished()
+        given = config.settings
+        model = cls(**{one.name: getattr(given, one.name) for one in fields(Settings)})
+        model.device = device or model.device
+        views = views_for(replace(config, settings=model.check()))
         files.read_model(views)
         model._config, model._views = config, views
         model.history_ = files.read_metrics()
@@ -321,8 +337,7 @@ class FDGCL(Estimator):
     def _take_notes(self, prepared: Preparation) -> None:
         self._note_stability(prepared)
         self.plan_: Plan = prepared.plan
-        self.notices_: list[str] = notices_of(prepared)
-        warn_of_amplification(prepared)
+        self.notices_ = announce(prepared)
 
     def _note_stability(self, prepared: Preparation) -> None:
         self.stability_ = prepared.stability
@@ -340,34 +355,34 @@ class FDGCL(Estimator):
         settings = settings_for(graph, self.check())
         prepared = prepare_training(as_graph(graph), settings)
         self._take_notes(prepared)
-        self._config = Config(
-            settings,
-            schema=prepared.schema(),
-            graph=prepared.describe_graph(),
-            decisions=prepared.decisions(),
-        )
+        check_memory(prepared.plan, settings.torch_device)
+        self._config = Config.of(prepared)
+        # Before anything is written: they may be too large for the memory.
+        self._views = views_for(self._config)
         files = None if run is None else RunFolder(run)
         if files is not None:
             files.begin(self._config, resume=resume)
-        self._views = new_views(settings, self._config.num_features, prepared.beta)
         source = prepared.source(
             settings.torch_device, self._views.dynamics, of_stage(progress, "diffuse")
         )
-        if prepared.column_weights is not None:
-            self._views.column_weights.copy_(torch.from_numpy(prepared.column_weights))
+        if prepared.columns is not None:
+            self._views.keep_columns(prepared.columns)
         self.history_: list[EpochRecord] = []
         if files is not None and files.is_finished:
             files.read_model(self._views)
             self.history_ = files.read_metrics()
         else:
-            self._train(source, files, progress, on_epoch)
+            explained = prepared.findings.cause is not None
+            log = start_log(self._views, self._config, files, explained=explained)
+            self._train(source, log, progress, on_epoch)
         self.fit_seconds_ = time.perf_counter() - started
+        conclude(settings, self.history_, prepared.findings, self.fit_seconds_)
         return source
 
     def _train(
         self,
         source: ViewSource,
-        files: RunFolder | None,
+        log: TrainingLog,
         progress: Progress | None,
         on_epoch: OnEpoch | None,
     ) -> None:
@@ -383,7 +398,6 @@ class FDGCL(Estimator):
             if on_epoch is not None:
                 on_epoch(record, embed_now)
 
-        log = start_log(views, self._config, files)
         self.history_ = log.history
         try:
             fit_views(views, source, self._config, log, after_epoch)

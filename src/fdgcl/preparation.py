@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -19,11 +18,21 @@ from fdgcl.diffusion import Dynamics, Gradient, PolynomialFilter
 from fdgcl.diffusion.plan import Plan, Workload, make_plan
 from fdgcl.diffusion.polynomial import Progress
 from fdgcl.diffusion.solvers import SteppingScheme
-from fdgcl.diffusion.stability import StabilityReport, stability_report
+from fdgcl.diffusion.stability import (
+    Bounds,
+    CommonBounds,
+    StabilityReport,
+    stability_report,
+)
+from fdgcl.edge_types import chosen_types
 from fdgcl.graphs import Graph
+from fdgcl.graphs._validate import is_symmetric
+from fdgcl.graphs.diagnosis import FeatureFindings, check_edges, examine_features
+from fdgcl.graphs.fingerprint import fingerprint
+from fdgcl.graphs.moments import ColumnMoments
 from fdgcl.graphs.operators import Direction, Normalization, Operator, build_operator
 from fdgcl.graphs.persistence import Persistence, feature_persistence
-from fdgcl.graphs.scaling import column_rarity, scale_features
+from fdgcl.graphs.scaling import ColumnScale, column_scale, scale_features
 from fdgcl.graphs.structural import structural_features
 from fdgcl.losses import build_loss
 from fdgcl.settings import Settings
@@ -42,17 +51,17 @@ class Preparation:
         graph: The graph, with features made where it had none.
         structural: The kind of features made; None where it had its own.
         settings: The model's settings.
-        operator: The graph's operator.
+        operators: The graph's operator, or one for each of its edge types.
         notices: What the user should be told.
-        column_weights: What the features' columns were multiplied by, if by anything.
+        columns: What the features' columns were scaled by, if by anything.
     """
 
     graph: Graph
     structural: str | None
     settings: Settings
-    operator: Operator
+    operators: tuple[Operator, ...]
     notices: tuple[str, ...]
-    column_weights: NDArray[Any] | None = None
+    columns: ColumnScale | None = None
 
     @property
     def features(self) -> NDArray[Any] | csr_array:
@@ -66,11 +75,26 @@ class Preparation:
         return self.settings.new_dynamics(self.settings.dim)
 
     @cached_property
-    def polynomial(self) -> PolynomialFilter:
-        """The diffusion of both orders, where it is fixed and linear."""
+    def operator(self) -> Operator:
+        """The operator of the whole graph, whatever types its edges have."""
+        if len(self.operators) == 1:
+            return self.operators[0]
+        return _operator(self.graph.adjacency, self.settings)
+
+    @property
+    def spectrum(self) -> Bounds:
+        """Where the spectra of all operators lie."""
+        return CommonBounds.of(self.operators)
+
+    @cached_property
+    def filters(self) -> tuple[PolynomialFilter, ...]:
+        """The diffusion of both orders by each operator, where fixed and linear."""
         settings = self.settings
-        return PolynomialFilter.of(
-            self.dynamics, self.operator, settings.schedule, settings.orders
+        return tuple(
+            PolynomialFilter.of(
+                self.dynamics, operator, settings.schedule, settings.orders
+            )
+            for operator in self.operators
         )
 
     @cached_property
@@ -80,7 +104,7 @@ class Preparation:
         if not settings.is_fixed_linear:
             return None
         return stability_report(
-            self.dynamics, self.operator, settings.schedule, settings.orders
+            self.dynamics, self.spectrum, settings.schedule, settings.orders
         )
 
     def describe_stability(self) -> list[str]:
@@ -101,7 +125,7 @@ class Preparation:
             stored = self.features.nnz
         load = Workload(
             nodes=nodes,
-            weights=self.operator.nnz,
+            weights=sum(operator.nnz for operator in self.operators),
             features=features,
             nonzeros=int(stored),
             dim=self.settings.dim,
@@ -112,6 +136,7 @@ class Preparation:
             itemsize=self.settings.torch_dtype.itemsize,
             history=self._history,
             held=self._held,
+            relations=len(self.operators),
         )
         fixed = self.settings.is_fixed_linear
         strategy = self.settings.strategy
@@ -123,7 +148,7 @@ class Preparation:
     @property
     def _products(self) -> int:
         if self.settings.is_fixed_linear:
-            return self.polynomial.products
+            return max(one.products for one in self.filters)
         found = self.settings.schedule.products(self.dynamics.products)
         assert found is not None
         return found
@@ -138,8 +163,9 @@ class Preparation:
         ):
             return 5
         nodes, features = self.features.shape
+        columns = features * len(self.operators)
         # In place; where there are many features, beside the product and its gradient.
-        return 1 if features <= (self.batch_size or nodes) // 4 else 3
+        return 1 if columns <= (self.batch_size or nodes) // 4 else 3
 
     @property
     def _history(self) -> int:
@@ -152,9 +178,27 @@ class Preparation:
         return kept + settings.schedule.segments
 
     @cached_property
-    def persistence(self) -> Persistence:
-        """How features persist along the edges."""
-        return feature_persistence(self.features, self.graph.adjacency)
+    def persistence(self) -> list[Persistence]:
+        """How features persist along the edges, or those of each type."""
+        return [
+            feature_persistence(self.features, edges) for edges in _edges(self.graph)
+        ]
+
+    @property
+    def is_homophilic(self) -> bool:
+        """Whether linked nodes are alike, by the edges of some type at least."""
+        return any(one.is_homophilic for one in self.persistence)
+
+    @cached_property
+    def findings(self) -> FeatureFindings:
+        """What the columns of the features tell before training.
+
+        Raises:
+            InputError: There is nothing in them.
+        """
+        moments = ColumnMoments.of(self.features)
+        names = self.graph.feature_names
+        return examine_features(moments, names, self.settings.feature_scaling)
 
     @cached_property
     def beta(self) -> float:
@@ -165,7 +209,16 @@ class Preparation:
         """
         if self.settings.beta is not None:
             return self.settings.beta
-        informative = self.structural is not None or self.persistence.is_informative
+        informative = self.structural is not None or any(
+            one.is_informative for one in self.persistence
+        )
+        alone = self.findings.outweighing
+        if not informative and alone is not None:
+            # One column hides what the others say, and training does hear them.
+            informative = any(
+                feature_persistence(self.features, edges, without=alone).is_informative
+                for edges in _edges(self.graph)
+            )
         return INFORMATIVE_BETA if informative else UNINFORMATIVE_BETA
 
     @property
@@ -202,10 +255,10 @@ class Preparation:
                 cast(Gradient, settings.gradient),
             )
         if self.plan.strategy == "in-loop":
-            return InLoop(self.features, self.polynomial)
+            return InLoop(self.features, *self.filters)
         return Diffused.of(
             self.features,
-            self.polynomial,
+            *self.filters,
             dtype=self.settings.torch_dtype,
             device=device,
             progress=progress,
@@ -222,6 +275,8 @@ class Preparation:
             "num_features": self.graph.num_features,
             "feature_names": None if names is None else list(names),
             "structural": self.structural,
+            "table": table_of(self.graph),
+            "relations": self.graph.relations and [*self.graph.relations],
             "adjacency": fingerprint(self.graph, features=False),
         }
 
@@ -237,16 +292,16 @@ class Preparation:
 
 
 def prepare(
-    graph: Graph, settings: Settings, column_weights: NDArray[Any] | None = None
+    graph: Graph, settings: Settings, columns: ColumnScale | None = None
 ) -> Preparation:
     """Check a graph against the settings and build its operator.
 
     Args:
         graph: The graph.
         settings: The model's.
-        column_weights: Of the graph the model was trained on, where it has any.
+        columns: What those of the graph it was trained on were scaled by.
     """
-    _check_is_graph(graph)
+    check_is_graph(graph)
     notices: list[str] = []
     structural = None
     if graph.features is None:
@@ -257,42 +312,52 @@ def prepare(
             f"the graph has no features: {made.shape[1]} {structural!r} features were "
             "made from its edges"
         )
-    graph, column_weights = _scaled(graph, settings, column_weights)
-    if settings.direction is None and not graph.is_symmetric:
+    graph, columns = _scaled(graph, settings, columns)
+    graph, told = chosen_types(graph, settings)
+    notices += told
+    if settings.direction is None and not all(map(is_symmetric, _edges(graph))):
         notices.append(
             "the edges are directed and no direction was given: they are used both "
             "ways (direction 'symmetric'; 'out' and 'in' keep one)"
         )
-    operator = build_operator(
-        graph.adjacency,
+    operators = tuple(_operator(edges, settings) for edges in _edges(graph))
+    return Preparation(graph, structural, settings, operators, tuple(notices), columns)
+
+
+def _edges(graph: Graph) -> list[csr_array]:
+    """The edges of each type; all of them where they have none."""
+    return [*(graph.relations or {"": graph.adjacency}).values()]
+
+
+def _operator(adjacency: csr_array, settings: Settings) -> Operator:
+    return build_operator(
+        adjacency,
         direction=cast(Direction, settings.direction or "symmetric"),
         self_loops=settings.self_loops,
         normalization=cast(Normalization, settings.normalization),
         device=settings.torch_device,
     )
-    return Preparation(
-        graph, structural, settings, operator, tuple(notices), column_weights
-    )
 
 
 def _scaled(
-    graph: Graph, settings: Settings, column_weights: NDArray[Any] | None
-) -> tuple[Graph, NDArray[Any] | None]:
+    graph: Graph, settings: Settings, columns: ColumnScale | None
+) -> tuple[Graph, ColumnScale | None]:
     scaling = settings.feature_scaling
     if scaling == "none":
         return graph, None
     assert graph.features is not None
-    if scaling == "tf-idf" and column_weights is None:
-        column_weights = column_rarity(graph.features)
-    elif column_weights is not None:
-        _check_width(len(column_weights), graph.num_features)
-    scaled = scale_features(graph.features, scaling, column_weights)
-    return graph.with_features(scaled), column_weights
+    if columns is None:
+        columns = column_scale(graph.features, scaling)
+    else:
+        check_width(len(columns.weights), graph.num_features)
+    scaled = scale_features(graph.features, scaling, columns)
+    return replace(graph, features=scaled), columns
 
 
 def prepare_training(graph: Graph, settings: Settings) -> Preparation:
     """Prepare a graph to be trained on, which must hold at least one batch."""
     prepared = prepare(graph, settings)
+    check_edges(graph.adjacency)
     check_batch_size(settings, graph.num_nodes)
     smaller = settings.batch_size is not None and settings.batch_size < graph.num_nodes
     if smaller and not settings.is_fixed_linear:
@@ -304,7 +369,18 @@ def prepare_training(graph: Graph, settings: Settings) -> Preparation:
     return prepared
 
 
-def _check_is_graph(graph: object) -> None:
+def table_of(graph: Graph) -> dict[str, Any] | None:
+    """How the columns of a table became features, for a file; None for arrays."""
+    if graph.feature_schema is None:
+        return None
+    # Here, as it loads Arrow, which arrays do without.
+    from fdgcl.graphs.schema import schema_to_dict
+
+    return schema_to_dict(graph.feature_schema)
+
+
+def check_is_graph(graph: object) -> None:
+    """Refuse what is no graph, naming what makes one."""
     if not isinstance(graph, Graph):
         message = (
             f"the model takes a fdgcl Graph, got {type(graph).__name__}; see "
@@ -313,63 +389,10 @@ def _check_is_graph(graph: object) -> None:
         raise InputError(message)
 
 
-def check_schema(schema: dict[str, Any], prepared: Preparation) -> None:
-    """Refuse a graph whose features are not those a model was trained on."""
-    found = prepared.schema()
-    if found["structural"] != schema["structural"]:
-        message = (
-            f"the model was trained on {_kind(schema)}, this graph has {_kind(found)}"
-        )
-        raise InputError(message)
-    _check_width(schema["num_features"], found["num_features"])
-    if found["structural"] == "spectral" and found["adjacency"] != schema["adjacency"]:
-        message = (
-            "the model was trained on spectral features, which belong to one graph "
-            "alone; train with structural features 'degree' to embed other graphs"
-        )
-        raise InputError(message)
-    _check_names(schema["feature_names"], found["feature_names"])
-
-
-def _check_width(trained: int, found: int) -> None:
+def check_width(trained: int, found: int) -> None:
+    """Refuse another number of features than a model was trained on."""
     if found != trained:
         message = (
             f"the model was trained on {trained:,} features, this graph has {found:,}"
         )
         raise InputError(message)
-
-
-def _check_names(trained: list[str] | None, found: list[str] | None) -> None:
-    if trained is None or found is None or trained == found:
-        return
-    place = next(
-        i
-        for i, pair in enumerate(zip(trained, found, strict=True))
-        if pair[0] != pair[1]
-    )
-    message = (
-        f"feature column {place + 1} is {found[place]!r}, the model was trained with "
-        f"{trained[place]!r} there: order the columns as in training"
-    )
-    raise InputError(message)
-
-
-def _kind(schema: dict[str, Any]) -> str:
-    made = schema["structural"]
-    return "the graph's own features" if made is None else f"{made!r} features"
-
-
-def fingerprint(graph: Graph, *, features: bool = True) -> str:
-    """A short hash of a graph's edges and, unless told otherwise, features."""
-    adjacency = graph.adjacency
-    parts = [adjacency.indptr, adjacency.indices, adjacency.data]
-    if features and isinstance(graph.features, csr_array):
-        x = graph.features
-        parts += [x.indptr, x.indices, x.data]
-    elif features and graph.features is not None:
-        parts.append(graph.features)
-    digest = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        digest.update(str((part.shape, part.dtype)).encode())
-        digest.update(np.ascontiguousarray(part).data.cast("B"))
-    return digest.hexdigest()

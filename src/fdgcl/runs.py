@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import safetensors
 import safetensors.torch
@@ -22,13 +22,14 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from fdgcl._checks import InputError
-from fdgcl._files import atomic_path, write_json
+from fdgcl._files import atomic_path, explain, write_json
 from fdgcl._version import __version__
+from fdgcl.preparation import Preparation
 from fdgcl.settings import Settings
 from fdgcl.training import Alone, EpochRecord, Team, warn_of_collapse
 from fdgcl.views import ViewPair, ViewSource
 
-FORMAT = "fdgcl-run-1"
+FORMAT = "fdgcl-run-2"
 CHECKPOINT_SECONDS = 20.0
 
 
@@ -48,10 +49,25 @@ class Config:
     graph: dict[str, Any]
     decisions: dict[str, Any]
 
+    @classmethod
+    def of(cls, prepared: Preparation) -> Self:
+        """What is to be said of a graph as it was prepared."""
+        return cls(
+            prepared.settings,
+            schema=prepared.schema(),
+            graph=prepared.describe_graph(),
+            decisions=prepared.decisions(),
+        )
+
     @property
     def num_features(self) -> int:
         """Columns of the features it was fitted on."""
         return int(self.schema["num_features"])
+
+    @property
+    def num_relations(self) -> int:
+        """How many times they stand side by side once diffused: by each edge type."""
+        return len(self.schema["relations"] or [None])
 
 
 class RunFolder:
@@ -116,7 +132,9 @@ class RunFolder:
                 raise ValueError
             settings = dict(value["settings"])
             rest = [dict(value[key]) for key in ("schema", "graph", "decisions")]
-        except (ValueError, KeyError, TypeError):
+            if not _is_whole(*rest):
+                raise ValueError
+        except (ValueError, KeyError, TypeError, RecursionError):
             message = f"{self.config} was not written by fdgcl, or is damaged"
             raise InputError(message) from None
         return Config(Settings.from_dict(settings, str(self.config)), *rest)
@@ -126,9 +144,29 @@ class RunFolder:
         write_tensors(self.model, views.state_dict(), {"format": FORMAT})
         self.checkpoint.unlink(missing_ok=True)
 
+    def read_finished(self) -> Config:
+        """Read `config.json` of a run whose finished weights are of these sizes.
+
+        Raises:
+            InputError: They are not: nobody takes memory for them.
+        """
+        config = self.read_config()
+        with _opened(self.model) as stream:
+            shapes = [stream.get_slice(name).get_shape() for name in stream.keys()]  # noqa: SIM118
+        wanted = {config.settings.dim, config.num_features * config.num_relations}
+        if not wanted <= {size for shape in shapes for size in shape}:
+            raise _misfit(self.model)
+        return config
+
     def read_model(self, views: ViewPair) -> None:
         """Load the finished weights into views of the right sizes."""
         tensors, _ = read_tensors(self.model)
+        for name, tensor in tensors.items():
+            if not torch.isfinite(tensor).all():
+                message = (
+                    f"{self.model} is damaged: {name} has values that are not finite"
+                )
+                raise InputError(message)
         _load(views, tensors, self.model)
 
     def write_checkpoint(
@@ -150,13 +188,19 @@ class RunFolder:
             return []
         tensors, metadata = read_tensors(self.checkpoint)
         state: dict[int, dict[str, Tensor]] = {}
-        for key in [key for key in tensors if key.startswith("optimizer.")]:
-            _, index, name = key.split(".")
-            state.setdefault(int(index), {})[name] = tensors.pop(key)
+        try:
+            for key in [key for key in tensors if key.startswith("optimizer.")]:
+                _, index, name = key.split(".")
+                state.setdefault(int(index), {})[name] = tensors.pop(key)
+            history = [_epoch(entry) for entry in json.loads(metadata["history"])]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            message = f"{self.checkpoint} was not written by fdgcl, or is damaged"
+            raise InputError(message) from None
         _load(views, tensors, self.checkpoint)
+        _check_optimizer(optimizer, state, self.checkpoint)
         groups = optimizer.state_dict()["param_groups"]
         optimizer.load_state_dict({"state": state, "param_groups": groups})
-        return [EpochRecord(**entry) for entry in json.loads(metadata["history"])]
+        return history
 
     def write_metrics(self, history: Sequence[EpochRecord]) -> None:
         """Write all of `metrics.jsonl`."""
@@ -166,8 +210,11 @@ class RunFolder:
 
     def append_metrics(self, record: EpochRecord) -> None:
         """Add one line to `metrics.jsonl`."""
-        with self.metrics.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(record.to_dict()) + "\n")
+        try:
+            with self.metrics.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(record.to_dict()) + "\n")
+        except OSError as error:
+            raise explain(error, self.metrics) from error
 
     def read_metrics(self) -> list[EpochRecord]:
         """Read `metrics.jsonl`; a folder without one has no history."""
@@ -175,8 +222,8 @@ class RunFolder:
             return []
         try:
             lines = self.metrics.read_text(encoding="utf-8").splitlines()
-            return [EpochRecord(**json.loads(line)) for line in lines if line]
-        except (ValueError, TypeError):
+            return [_epoch(json.loads(line)) for line in lines if line]
+        except (ValueError, TypeError, RecursionError):
             message = f"{self.metrics} is damaged"
             raise InputError(message) from None
 
@@ -192,6 +239,8 @@ class TrainingLog:
         optimizer: Of their weights.
         team: Who train together.
         checkpoint_seconds: Between two checkpoints, at least; 0 for one every epoch.
+        explained: Whether features are the reason where views have few directions, so
+            that training is not to blame.
     """
 
     def __init__(
@@ -202,11 +251,13 @@ class TrainingLog:
         *,
         team: Team | None = None,
         checkpoint_seconds: float = CHECKPOINT_SECONDS,
+        explained: bool = False,
     ) -> None:
         self._views, self.optimizer = views, optimizer
         self._team, self._seconds = team or Alone(), checkpoint_seconds
         self._saved = time.perf_counter()
-        self._collapsed = not self._team.is_first  # who does not write does not warn
+        # Who does not write does not warn.
+        self._collapsed = explained or not self._team.is_first
         self.history: list[EpochRecord] = []
         if files is not None:
             self.history = files.read_checkpoint(views, optimizer)
@@ -248,12 +299,60 @@ class TrainingLog:
         self._saved = time.perf_counter()
 
 
+def _is_whole(
+    schema: dict[str, Any], graph: dict[str, Any], decisions: dict[str, Any]
+) -> bool:
+    """Whether all that is read of a config later is there, and of its type."""
+    features, relations = schema["num_features"], schema["relations"]
+    kinds = (
+        (graph["fingerprint"], str),
+        (schema["adjacency"], str),
+        (schema["structural"], str | None),
+        (schema["table"], dict | None),
+        (relations, list | None),
+        (features, int),
+        (decisions["beta"], int | float),
+    )
+    return (
+        all(isinstance(value, kind) for value, kind in kinds)
+        and features > 0
+        and 0 <= decisions["beta"] <= 1
+        and all(isinstance(name, str) for name in relations or ())
+    )
+
+
+def _epoch(entry: Any) -> EpochRecord:
+    record = EpochRecord(**entry)
+    if not all(isinstance(value, int | float) for value in record.to_dict().values()):
+        raise ValueError
+    return record
+
+
+def _check_optimizer(
+    optimizer: Optimizer, state: dict[int, dict[str, Tensor]], path: Path
+) -> None:
+    """See that what is known of each weight is as large as the weight."""
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    whole = sorted(state) == list(range(len(weights))) or not state
+    for index, found in state.items():
+        whole = whole and all(
+            value.shape == (weights[index].shape if name != "step" else ())
+            for name, value in found.items()
+        )
+    if not whole:
+        message = f"{path} does not fit the settings in config.json beside it"
+        raise InputError(message)
+
+
 def _load(views: ViewPair, tensors: dict[str, Tensor], path: Path) -> None:
     try:
         views.load_state_dict(tensors)
     except RuntimeError:
-        message = f"{path} does not fit the settings in config.json beside it"
-        raise InputError(message) from None
+        raise _misfit(path) from None
+
+
+def _misfit(path: Path) -> InputError:
+    return InputError(f"{path} does not fit the settings in config.json beside it")
 
 
 def write_tensors(
@@ -262,22 +361,30 @@ def write_tensors(
     """Write named tensors as safetensors, atomically."""
     whole = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     content = safetensors.torch.save(whole, dict(metadata))
-    with atomic_path(path) as temporary:
+    with atomic_path(path, len(content)) as temporary:
         temporary.write_bytes(content)
 
 
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Read named tensors and their metadata."""
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     if not path.is_file():
         message = f"{path} is missing"
         raise InputError(message)
     try:
         with safetensors.safe_open(path, framework="pt") as stream:
-            tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
-            metadata = dict(stream.metadata() or {})
-    except (safetensors.SafetensorError, OSError, ValueError):
+            yield stream
+    except (safetensors.SafetensorError, OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
         message = f"{path} is not a whole safetensors file"
         raise InputError(message) from None
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read named tensors and their metadata."""
+    with _opened(path) as stream:
+        tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
+        metadata = dict(stream.metadata() or {})
     if metadata.get("format") != FORMAT:
         message = f"{path} was not written by fdgcl"
         raise InputError(message)

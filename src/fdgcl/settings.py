@@ -10,12 +10,15 @@ from typing import Any, Self, get_args
 import torch
 
 from fdgcl._checks import (
+    MOST_DIM,
+    MOST_EPOCHS,
     InputError,
     check_count,
     check_fraction,
     check_nonnegative,
     check_order,
     check_positive,
+    check_seed,
     choose,
     nearest,
 )
@@ -33,9 +36,12 @@ from fdgcl.losses import LOSSES
 from fdgcl.views import ACTIVATIONS, COMBINATIONS, KEPT
 from fdgcl.views.readout import check_readouts
 
+EDGE_TYPES = ("separate", "merge")
 STRATEGIES = ("auto", "precompute", "in-loop")
 # Far from the encoders' own seeds: their weights and a dynamics' must not be alike.
 DYNAMICS_SEED = 10_000_019
+# Far from what float32 can hold, so that bounds computed from it are numbers.
+LARGEST_SCALE = 1e30
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 # Of dense products in training on CUDA, with torch's name for the same: tf32 rounds
 # factors to 11 bits and sums in float32; float16 keeps the views so, too.
@@ -55,6 +61,7 @@ class Settings:
     dynamics_options: Mapping[str, Any] | None
     skip: str | int
     direction: str | None
+    edge_types: str
     self_loops: float
     normalization: str
     memory: int | None
@@ -94,13 +101,13 @@ class Settings:
         check_nonnegative("eta", self.eta)
         check_positive("keep_weight", self.keep_weight)
         check_positive("lr", self.lr)
-        check_positive("init_scale", self.init_scale)
+        if check_positive("init_scale", self.init_scale) > LARGEST_SCALE:
+            message = (
+                f"init_scale must be at most {LARGEST_SCALE:g}, got {self.init_scale}"
+            )
+            raise InputError(message)
         check_nonnegative("weight_decay", self.weight_decay)
-        check_count("dim", self.dim)
-        check_count("epochs", self.epochs, minimum=0)
-        check_count("seed", self.seed, minimum=0)
-        if self.batch_size is not None:
-            check_count("batch_size", self.batch_size, minimum=2)
+        self._check_counts()
         for kind, name, known in self._choices():
             choose(kind, name, known)
         for name in ("standardize", "fast"):
@@ -113,10 +120,22 @@ class Settings:
             )
             raise InputError(message)
 
+    def _check_counts(self) -> None:
+        """Whole numbers become such: 64.0 of a file is 64."""
+        checked = {
+            "dim": check_count("dim", self.dim, maximum=MOST_DIM),
+            "epochs": check_count("epochs", self.epochs, 0, MOST_EPOCHS),
+            "seed": check_seed("seed", self.seed),
+        }
+        if self.batch_size is not None:
+            checked["batch_size"] = check_count("batch_size", self.batch_size, 2)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
     def _check_orders(self) -> None:
         try:
             orders = tuple(float(order) for order in self.orders)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             orders = ()
         if len(orders) != 2:
             message = f"orders must be two numbers in (0, 1], got {self.orders!r}"
@@ -164,6 +183,7 @@ class Settings:
     def _choices(self) -> list[tuple[str, str, Mapping[str, Any]]]:
         return [
             ("direction", self.direction or "symmetric", _names(Direction)),
+            ("edge_types", self.edge_types, dict.fromkeys(EDGE_TYPES)),
             ("normalization", self.normalization, _names(Normalization)),
             ("feature_scaling", self.feature_scaling, dict.fromkeys(FEATURE_SCALINGS)),
             ("combine", self.combine, dict.fromkeys(COMBINATIONS)),
@@ -172,7 +192,7 @@ class Settings:
             ("gradient", self.gradient, dict.fromkeys(GRADIENTS)),
             ("strategy", self.strategy, dict.fromkeys(STRATEGIES)),
             ("structural features", self.structural, STRUCTURAL),
-            ("device", self.device.partition(":")[0], dict.fromkeys(_DEVICES)),
+            ("device", str(self.device).partition(":")[0], dict.fromkeys(_DEVICES)),
             ("dtype", self.dtype, DTYPES),
             ("precision", self.precision, PRECISIONS),
         ]
@@ -229,7 +249,11 @@ class Settings:
         if missing:
             message = f"{where}: settings are missing: {', '.join(missing)}"
             raise InputError(message)
-        return cls(**values)
+        try:
+            return cls(**values)
+        except InputError as error:
+            message = f"{where}: {error}"
+            raise InputError(message) from None
 
 
 def check_names(values: Mapping[str, Any], where: str) -> None:

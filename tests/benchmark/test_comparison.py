@@ -15,6 +15,7 @@ from fdgcl.benchmark.problems import Sizes, bench_settings, generate
 from fdgcl.benchmark.scaling import AXES, QUANTITIES, Ladder, Point, Scaling, scale
 from fdgcl.benchmark.scaling_page import exponents, scaling_page
 from fdgcl.report.page import check_names
+from tolerances import assert_agree, half_digits
 
 
 def _comparison(device: str) -> Comparison:
@@ -43,8 +44,10 @@ def test_both_ways_agree_and_are_told_whole(device: str) -> None:
     }
     assert told["differences"]["epochs"] == 1 + 2
     assert told["loop"]["timed_epochs"] == 2
-    assert told["differences"]["loss"] < 1e-5
-    assert told["differences"]["untrained"] < 1e-5
+    assert told["differences"]["loss"] < half_digits("float32")
+    assert told["differences"]["untrained"] < half_digits("float32")
+    # Where a gradient is nearly 0, rounding decides on its sign, and with it on where
+    # each of Adam's three updates moves a weight by the learning rate.
     assert told["differences"]["embedding"] < 1e-2
     assert told["floor"]["flop"] == 8 * 150 * 8 * 8
     distance = told["ours"]["epoch_seconds"] / told["floor"]["seconds"]
@@ -125,7 +128,7 @@ def test_exponents_are_found_along_each_axis() -> None:
         ):
             growth = found.growth(axis, quantity)
             assert growth is not None
-            assert growth.exponent == pytest.approx(exponent, abs=1e-9)
+            assert_agree(growth.exponent, exponent, size=1)
         assert found.growth(axis, "peak_bytes") is None
 
 

@@ -19,6 +19,7 @@ from fdgcl.benchmark.memory import (
     peak_memory,
     resident_bytes,
 )
+from tolerances import assert_agree
 
 CPU = torch.device("cpu")
 MIB = 2**20
@@ -110,8 +111,8 @@ def test_a_known_exponent_is_found(exponent: float) -> None:
     sizes = [10.0, 20.0, 40.0, 80.0, 160.0]
     found = fit_growth(sizes, [3 * size**exponent for size in sizes])
     assert found is not None
-    assert found.exponent == pytest.approx(exponent, abs=1e-12)
-    assert found.error == pytest.approx(0, abs=1e-7)
+    assert_agree(found.exponent, exponent, size=1)
+    assert_agree(found.error, 0, size=10)
     assert found.sizes == (20.0, 40.0, 80.0, 160.0)
 
 

@@ -48,7 +48,7 @@ def _numbered(nodes: int, rows: int) -> Callable[[Path], None]:
     def write(folder: Path) -> None:
         edges = "".join(f"{i},{(i + 1) % nodes}\n" for i in range(nodes))
         (folder / "numbered.csv").write_text("source,target\n" + edges)
-        np.save(folder / "x.npy", np.ones((rows, 3), np.float32))
+        np.save(folder / "x.npy", np.arange(3.0 * rows).reshape(rows, 3))
 
     return write
 
@@ -101,7 +101,6 @@ CASES = {
     "feature that is no number": Case(
         ("x.parquet", "'f2'", "row 6", "many"), prepare=_feature(5, "many")
     ),
-    "NaN feature": Case(("nan", "f2"), prepare=_feature(5, float("nan"))),
     "infinite feature": Case(("inf", "f2"), prepare=_feature(5, float("inf"))),
     "NaN weight": Case(("w.csv", "nan"), _edges("w.csv"), _weight("nan")),
     "infinite weight": Case(("w.csv", "inf"), _edges("w.csv"), _weight("inf")),
@@ -123,6 +122,35 @@ CASES = {
     "negative step": Case(("step", "-1"), _with("--step", "-1")),
     "negative time": Case(("time", "-2"), _with("--time", "-2")),
     "no dimension": Case(("dim", "0"), _with("--dim", "0")),
+    "dimension beyond bounds": Case(
+        ("dim", "at most 1,048,576", "99999999999"), _with("--dim", "99999999999")
+    ),
+    "dimension beyond memory": Case(
+        ("dim 1,048,576 takes about", "TB of memory", "this machine has"),
+        _edges("numbered.csv", "--features", "x.npy", "--dim", "1048576"),
+        _numbered(1_000_000, 1_000_000),
+    ),
+    "seed beyond bounds": Case(
+        ("seed", "at most 4,294,967,295"), _with("--seed", "100000000000000000000")
+    ),
+    "seed of a power": Case(("--seed", "1e20"), _with("--seed", "1e20")),
+    "negative seed": Case(("seed", "-1"), _with("--seed", "-1")),
+    "seeds beyond bounds": Case(
+        ("last of the seeds", "at most"),
+        _with("--seed", "4294967295", "--seeds", "2"),
+    ),
+    "epochs beyond bounds": Case(
+        ("epochs", "at most 1,000,000,000"), _with("--epochs", "9" * 30)
+    ),
+    "batch beyond bounds": Case(
+        ("batch_size", "at most"), _with("--batch-size", "9" * 400)
+    ),
+    "steps beyond bounds": Case(
+        ("at most 1,000,000,000 steps",), _with("--time", "1e9", "--step", "1e-9")
+    ),
+    "steps beyond numbers": Case(
+        ("at most 1,000,000,000 steps",), _with("--time", "1e300", "--step", "1e-300")
+    ),
     "unknown solver": Case(
         ("solver", "predicter", "predictor"), _with("--solver", "predicter")
     ),
@@ -174,6 +202,10 @@ CASES = {
     "setting that is no number": Case(("--dim", "wide"), _with("--dim", "wide")),
     "unknown option": Case(("--dimm", "--dim"), _with("--dimm", "3")),
     "unknown command": Case(("embedd", "embed"), ("embedd", "cora")),
+    "empty name of a graph": Case(("GRAPH is empty",), _edges("")),
+    "empty name of features": Case(
+        ("--features is empty",), _edges("edges.csv", "--features", "")
+    ),
     "folder for a graph": Case(
         ("lot is a folder",), _edges("lot"), lambda f: (f / "lot").mkdir()
     ),

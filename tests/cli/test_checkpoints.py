@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 from smallgraph import SMALL, Command, edit_features, everything
 
 from fdgcl import _files
@@ -56,6 +58,30 @@ def _config(run: Path) -> None:
     (run / "config.json").write_text(json.dumps(config))
 
 
+def _dim(value: object) -> Callable[[Path], None]:
+    def damage(run: Path) -> None:
+        config = json.loads((run / "config.json").read_text())
+        config["settings"]["dim"] = value
+        (run / "config.json").write_text(json.dumps(config))
+
+    return damage
+
+
+def _many_features(run: Path) -> None:
+    config = json.loads((run / "config.json").read_text())
+    config["schema"]["num_features"] = 10**12
+    (run / "config.json").write_text(json.dumps(config))
+
+
+def _not_finite(run: Path) -> None:
+    path = run / "model.safetensors"
+    with safe_open(path, framework="pt") as stream:
+        metadata = stream.metadata()
+    tensors = load_file(path)
+    next(one for one in tensors.values() if one.ndim == 2)[0, 0] = float("nan")
+    save_file(tensors, path, metadata)
+
+
 DAMAGES: dict[str, tuple[str, Callable[[Path], None]]] = {
     "settings cut off": ("config.json", _cut("config.json")),
     "settings of something else": ("config.json", _foreign("config.json", b'{"a": 1}')),
@@ -71,6 +97,10 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], None]]] = {
     ),
     "no weights": ("model.safetensors", _without("model.safetensors")),
     "weights of another shape": ("model.safetensors", _config),
+    "weights that are NaN": ("model.safetensors is damaged: ", _not_finite),
+    "dim beyond bounds": ("config.json: dim must be", _dim(10**12)),
+    "dim that would take all memory": ("model.safetensors does not fit", _dim(2**20)),
+    "features beyond bounds": ("model.safetensors does not fit", _many_features),
 }
 
 
@@ -85,6 +115,17 @@ def test_damaged_runs_are_refused(
     assert result.exit_code == 2, result.output
     assert culprit in result.stderr
     assert result.stderr.count("error: ") == 1
+    assert everything(folder) == before
+
+
+def test_no_report_of_weights_that_are_nan(
+    fdgcl: Command, folder: Path, run: Path
+) -> None:
+    _not_finite(run)
+    before = everything(folder)
+    result = fdgcl("report", "run")
+    assert result.exit_code == 2, result.output
+    assert "values that are not finite" in result.stderr
     assert everything(folder) == before
 
 
@@ -129,8 +170,7 @@ def test_fewer_features_than_in_training(
     edit_features(folder, lambda columns: columns.pop("f3"))
     result = fdgcl(*TRANSFORM)
     assert result.exit_code == 2
-    assert "6 features" in result.stderr
-    assert "has 5" in result.stderr
+    assert "x.parquet lacks the column of the training: 'f3'\n" in result.stderr
     assert not (folder / "new.parquet").exists()
 
 
@@ -167,7 +207,7 @@ def test_a_disk_that_is_full_at_once(
     monkeypatch.setattr(_files, "_sync", _full_disk(""))
     before = everything(folder)
     result = fdgcl(*EMBED, "-o", "z.parquet")
-    assert result.exit_code == 2, result.output
+    assert result.exit_code == 3, result.output
     assert "disk is full" in result.stderr
     assert everything(folder) == before
 
@@ -178,8 +218,8 @@ def test_a_disk_that_fills_up_when_the_embedding_is_written(
     (folder / "z.parquet").write_text("old")
     with monkeypatch.context() as patch:
         patch.setattr(_files, "_sync", _full_disk("z.parquet"))
-        result = fdgcl(*EMBED, "-o", "z.parquet", "--run", "run")
-    assert result.exit_code == 2, result.output
+        result = fdgcl(*EMBED, "-o", "z.parquet", "--run", "run", "--overwrite")
+    assert result.exit_code == 3, result.output
     assert "disk is full" in result.stderr
     assert "kept in run" in result.stderr
     assert (folder / "z.parquet").read_text() == "old"
@@ -192,7 +232,7 @@ def test_a_disk_that_fills_up_while_training(
 ) -> None:
     monkeypatch.setattr(_files, "_sync", _full_disk("safetensors"))
     result = fdgcl(*EMBED, "-o", "z.parquet", "--run", "run")
-    assert result.exit_code == 2, result.output
+    assert result.exit_code == 3, result.output
     assert "disk is full" in result.stderr
     assert not (folder / "z.parquet").exists()
     assert not list(folder.rglob("*.tmp"))

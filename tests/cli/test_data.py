@@ -99,7 +99,7 @@ def test_verify_passes_and_fails(tmp_path: Path) -> None:
     (tmp_path / "texas.npz").write_bytes(b"broken")
     text = run("verify", tmp_path, code=1)
     assert "PROBLEM" in text
-    assert f"texas: {tmp_path / 'texas.npz'} cannot be read" in text
+    assert f"texas: {tmp_path / 'texas.npz'} is not a compact .npz file" in text
     rows = run_json("verify", tmp_path, code=1)
     assert [row["name"] for row in rows if row["problem"]] == ["texas"]
 

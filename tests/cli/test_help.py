@@ -127,3 +127,9 @@ def _shown(name: str, value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(map(_word, value)) or "nothing"
     return _word(value)
+
+
+def test_help_lists_the_exit_codes(fdgcl: Command) -> None:
+    text = " ".join(fdgcl("--help").stdout.split())
+    assert "Exit codes: 0 success" in text
+    assert "143 SIGTERM" in text

@@ -14,6 +14,7 @@ from fdgcl.cli.record import FILE, read_record, write_record
 from fdgcl.cli.scores import Row
 from fdgcl.cli.source import Reading, Source
 from fdgcl.embeddings import read_embeddings, write_embeddings
+from fdgcl.graphs.files.options import TableOptions
 from fdgcl.report.page import Page, Section, Text
 
 FILES = ("edges.csv", "--features", "x.parquet")
@@ -33,7 +34,7 @@ def remember(run: Path, **changes: Any) -> None:
     facts: dict[str, Any] = {
         "command": "fdgcl embed edges.csv",
         "source": Source("edges", Path("edges.csv")),
-        "reading": Reading(features="x.parquet", labels=Path("y.csv")),
+        "reading": Reading(features=("x.parquet",), labels=Path("y.csv")),
         "embedding": run / "z.parquet",
         "seconds": 1.25,
         "notices": ["something was decided"],
@@ -134,7 +135,7 @@ def test_a_directed_graph(fdgcl: Command, folder: Path) -> None:
 def test_made_features(fdgcl: Command, folder: Path) -> None:
     words = ("--features", "degree", *SMALL, "--run", "run")
     assert fdgcl("embed", "edges.csv", *words).exit_code == 0
-    remember(folder / "run", reading=Reading(features="degree"))
+    remember(folder / "run", reading=Reading(features=("degree",)))
     assert told(fdgcl, "run")["notices"] == []
     assert "view of order" in text_of(folder / "run" / "report.html")
 
@@ -184,18 +185,23 @@ def test_the_paper_is_named_beside_its_own_datasets(
     assert "in the paper" not in text_of(run / "report.html")
 
 
+TABLES = TableOptions(header=True, drop=["f1"], missing="mean")
+
+
 def test_a_record_is_read_as_it_was_written(run: Path, folder: Path) -> None:
     assert read_record(run) is None
-    remember(run, reading=Reading(features="x.parquet", header=True, data_root=folder))
+    remember(
+        run, reading=Reading(features=("x.parquet",), tables=TABLES, data_root=folder)
+    )
     found = read_record(run)
     assert found is not None
     assert found.source == Source("edges", folder / "edges.csv")
     assert found.reading == Reading(
-        features=str(folder / "x.parquet"), header=True, data_root=folder
+        features=(f"x={folder / 'x.parquet'}",), tables=TABLES, data_root=folder
     )
     assert found.embedding == run / "z.parquet"
     assert set(found.versions) >= {"python", "fdgcl", "torch"}
-    remember(run, reading=Reading(features="degree"))
+    remember(run, reading=Reading(features=("degree",)))
     again = read_record(run)
     assert again is not None
     assert again.reading.made == "degree"
@@ -265,7 +271,7 @@ def test_ids_of_another_graph(fdgcl: Command, run: Path) -> None:
 
 
 def test_a_damaged_record(fdgcl: Command, run: Path) -> None:
-    (run / FILE).write_text('{"format": "fdgcl-job-1"}')
+    (run / FILE).write_text('{"format": "fdgcl-job-2"}')
     result = fdgcl("report", "run")
     assert result.exit_code == 2
     assert "damaged" in result.stderr

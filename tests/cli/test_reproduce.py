@@ -172,7 +172,7 @@ def test_runs_goes_on_and_writes_everything(fdgcl: Command, toys: Path) -> None:
     assert "this toy is broken" in (run / "report.html").read_text(encoding="utf-8")
 
     fresh = fdgcl(*words[:3], "1", *words[4:], "--fresh", "--json", "out.json")
-    assert fresh.exit_code == 0
+    assert fresh.exit_code == 0, fresh.output
     assert len(json.loads((toys / "out.json").read_text())["records"]) == 3
     assert b"bad" not in (run / "records.jsonl").read_bytes()
 

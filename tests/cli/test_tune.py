@@ -174,7 +174,8 @@ def test_without_optuna_it_says_so_at_once(
     before = everything(folder)
     result = fdgcl(*TUNE)
     assert result.exit_code == 2
-    assert "pip install 'fdgcl[tune]'" in result.stderr
+    assert "not installed: pip install optuna (in a clone" in result.stderr
+    assert "pip install -e '.[tune]')" in result.stderr
     assert everything(folder) == before
 
 

@@ -52,7 +52,8 @@ def test_k_is_chosen_on_validation_alone() -> None:
 def test_shuffled_labels_score_at_chance() -> None:
     z, y, splits = blobs()
     shuffled = np.random.default_rng(1).permutation(y)
-    assert knn(z, shuffled, splits).test_mean == pytest.approx(0.25, abs=0.1)
+    # 270 test nodes: 0.026 is one standard deviation.
+    assert knn(z, shuffled, splits).test_mean == pytest.approx(0.25, abs=4 * 0.026)
 
 
 def test_bad_ks() -> None:

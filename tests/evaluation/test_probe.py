@@ -135,6 +135,7 @@ class TestQuality:
             linear_probe(z, y, splits),
             linear_probe(z, y, splits, device="cuda"),
         )
+        # A test node or two on the border may fall on its other side.
         assert second.test_mean == pytest.approx(first.test_mean, abs=0.01)
 
 

@@ -100,7 +100,7 @@ def test_networkx_attributes_that_do_not_fit(
 
 
 def test_networkx_nodes_with_one_name() -> None:
-    with pytest.raises(InputError, match="repeats 1 ids, such as '1'"):
+    with pytest.raises(InputError, match="ids hold both 1 and '1'"):
         Graph.from_networkx(networkx.Graph([(1, "1")]))
     with pytest.raises(InputError, match="NetworkX graph is expected, got list"):
         Graph.from_networkx([(0, 1)])
@@ -108,7 +108,7 @@ def test_networkx_nodes_with_one_name() -> None:
 
 def test_networkx_is_named_when_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'fdgcl\[networkx\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install -e '\.\[networkx\]'"):
         Graph.from_networkx(None)
 
 

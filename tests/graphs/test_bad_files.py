@@ -42,7 +42,11 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"e.csv": "\n \n"}, {}, "e.csv has no rows"),
     ({"e.csv": "# only\n# comments\n"}, {}, "e.csv has no rows"),
     ({"e.csv": "source,target\n"}, {}, "e.csv has no rows"),
-    ({"e.csv": b"\xff\xfe\x00a,b\n\xff,c\n"}, {}, "e.csv is not text in UTF-8"),
+    (
+        {"e.csv": "a,caf\xe9\n".encode("latin-1")},
+        {},
+        "e.csv is not text in UTF-8 .byte",
+    ),
     ({"e.csv": "a\nb\n"}, {}, "two columns of ids.*columns found: 1"),
     (
         {"e.csv": EDGES},
@@ -52,7 +56,23 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"e.csv": EDGES}, {"source": "sorce"}, 'did you mean "source"'),
     ({"e.csv": EDGES}, {"weight": 7}, "no column 7"),
     ({"e.csv": EDGES}, {"header": "maybe"}, "header must be True, False or 'auto'"),
-    ({"e.csv": "source,b\nx,y\n"}, {"header": True}, "known as the target.*source, b"),
+    (
+        {"e.csv": "source,b,c\nx,y,z\n"},
+        {"source": "source"},
+        "known as the target.*--target-column.*'b', 'c'",
+    ),
+    (
+        {"e.csv": "a,b,c\nx1,y1,z1\n"},
+        {},
+        "which columns of .*e.csv are the ends.*'a', 'b', 'c'",
+    ),
+    ({"e.csv": EDGES}, {"weight": "target"}, "'target' is a column of ids"),
+    (
+        {"e.csv": EDGES},
+        {"source": 1, "target": "target"},
+        "cannot start and end in the same",
+    ),
+    ({"e.csv": EDGES}, {"colums": ["f"]}, "unknown option .colums.; did you mean"),
     (
         {"e.csv": "a,b\nb,c,d\na,d\n"},
         {},
@@ -78,14 +98,18 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"e.csv.gz": gzip.compress(b"a,b\n" * 99)[:20]}, {}, "cannot be unpacked"),
     ({"e.csv.gz": b"a,b\nb,c\n"}, {}, "cannot be unpacked"),
     ({"e.parquet": b"PAR1 but not really"}, {}, "e.parquet is not a Parquet file"),
-    ({"e.parquet": "source,target\na,b\n"}, {}, "e.parquet is not a Parquet file"),
+    (
+        {"e.parquet": "source,target\na,b\n"},
+        {},
+        "e.parquet is not a Parquet file but text",
+    ),
     ({"e.parquet": {"source": pa.array([], pa.int64()), "target": []}}, {}, "no rows"),
     ({"e.parquet": {"u": [1, None], "v": [2, 3]}}, {}, "'u' of .* has no id in row 2"),
-    ({"e.parquet": {"u": [0.5], "v": [2.0]}}, {}, "whole numbers or strings as ids"),
+    ({"e.parquet": {"u": [0.5], "v": [2.0]}}, {}, "whole numbers or text as ids"),
     (
         {"e.parquet": {"u": [[1]], "v": [[2]]}},
         {},
-        "whole numbers or strings as ids, got",
+        "whole numbers or text as ids, got",
     ),
     ({"e.npz": [np.ones(3)]}, {}, "e.npz"),
     ({"e.npz": b"nothing of the kind"}, {}, "e.npz"),
@@ -93,26 +117,27 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {"e.csv": EDGES, "x.csv": FEATURES.replace("c,5", "d,5")},
         {},
-        "1 edges name 1 ids ",
+        "1 edges of .*e.csv name 1 ids .* such as 'c'; --missing drop-edges leaves",
     ),
     (
         {"e.csv": EDGES, "x.csv": FEATURES + "b,0,0\n"},
         {},
         "'id' of .* repeats 1 ids.*'b'",
     ),
-    ({"e.csv": EDGES, "x.csv": FEATURES + "d,0,x\n"}, {}, "'x' in row 4, column 'f2'"),
     (
-        {"e.csv": EDGES, "x.csv": FEATURES + "d,0,\n"},
-        {},
-        "no number in row 4, column 'f2'",
+        {"e.csv": EDGES, "x.csv": FEATURES + "d,0,x\n"},
+        {"numeric": ["f2"]},
+        "'x' in row 4, column 'f2'",
     ),
     (
-        {"e.csv": EDGES, "x.csv": FEATURES + "d,nan,0\n"},
+        {
+            "e.csv": EDGES,
+            "x.csv": FEATURES + "".join(f"n{i},0,{i}\n" for i in range(20)) + "d,0,x\n",
+        },
         {},
-        r"nan in row 4 .id 'd'.* 'f1'",
+        "'x' in row 24, column 'f2'.*--categorical.*--drop",
     ),
-    ({"e.csv": EDGES, "x.csv": FEATURES + "d,0,-inf\n"}, {}, "-inf in row 4 .*'f2'"),
-    ({"e.csv": EDGES, "x.csv": FEATURES + "d,0,1e99\n"}, {}, "row 4 .*'f2'"),
+    ({"e.csv": EDGES, "x.csv": FEATURES + "d,0,-inf\n"}, {}, "-inf in row 4.*'f2'"),
     ({"e.csv": EDGES, "x.csv": FEATURES + "d,0\n"}, {}, "has 2 values in row 4"),
     ({"e.csv": EDGES, "x.csv": "id\na\nb\nc\n"}, {}, "no features .columns found: id"),
     (
@@ -123,14 +148,23 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {"e.csv": EDGES, "x.npy": np.eye(3)},
         {},
-        "rows 0 to 2 of .*x.npy .it has no column",
+        "x.npy has no column with the ids of .*e.csv .'a', 'b', 'c'",
     ),
     (
         {"e.csv": "0,1\n1,5\n4,0\n", "x.npy": np.eye(3)},
         {},
-        "2 edges name 2 ids .*x.npy",
+        "whole numbers from 0 to 5.*its 3 rows do not fit.*--by-order",
     ),
-    ({"e.csv": "0,1\n", "x.npy": np.eye(3)}, {"id_column": "id"}, "no columns"),
+    (
+        {"e.csv": "0,1\n1,5\n4,0\n", "x.npy": np.eye(3)},
+        {"by_order": True},
+        "2 edges .* name 2 ids .*x.npy",
+    ),
+    (
+        {"e.csv": "0,1\n", "x.npy": np.eye(2)},
+        {"id_column": "id"},
+        "no names of columns",
+    ),
     (
         {"e.csv": "0,1\n", "x.npy": np.ones(3)},
         {},
@@ -141,19 +175,14 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         "matrix of numbers.*<U1",
     ),
-    ({"e.csv": "0,1\n", "x.npy": np.diag([1, np.inf])}, {}, "inf in row 2, feature 2"),
+    ({"e.csv": "0,1\n", "x.npy": np.diag([1, np.inf])}, {}, "inf in row 2, column '2'"),
     ({"e.csv": "0,1\n", "x.npy": b"junk"}, {}, "x.npy is not a NumPy file"),
     ({"e.csv": "0,1\n", "x.npz": b"junk"}, {}, "x.npz is not a NumPy file"),
     ({"e.csv": "0,1\n", "x.npz": [np.eye(2), np.eye(2)]}, {}, "arrays arr_0, arr_1"),
     (
-        {"e.csv": EDGES, "x.parquet": {"id": [*"abc"], "f": [1, None, 3]}},
-        {},
-        "row 2.*'f'",
-    ),
-    (
         {"e.csv": EDGES, "x.parquet": {"id": [*"abc"], "f": [*"1x3"]}},
         {},
-        "'x' in row 2",
+        r"no column that can be a feature: f .text.; --columns",
     ),
     (
         {
@@ -161,20 +190,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
             "x.parquet": {"id": [*"abc"], "v": [[1.0], [2.0, 3.0], [4.0]]},
         },
         {},
-        "vectors of one length in column 'v'; row 2",
-    ),
-    (
-        {
-            "e.csv": EDGES,
-            "x.parquet": {"id": [*"abc"], "v": [[1.0]] * 3, "w": [1, 2, 3]},
-        },
-        {},
-        "either one column of vectors or columns of numbers",
-    ),
-    (
-        {"e.csv": EDGES, "x.parquet": {"id": [*"abc"], "v": [[1.0], [np.nan], [2.0]]}},
-        {},
-        "nan in row 2 .id 'b'., feature 1",
+        "a list of 2 numbers in row 2, column 'v', where 1",
     ),
     ({"e.csv": EDGES, "y.csv": "id,label\na,1\na,2\n"}, {}, "y.csv repeats 1 ids"),
     ({"e.csv": EDGES, "y.csv": "a\nb\n"}, {}, "a column of ids and one of labels"),
@@ -187,7 +203,17 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {"e.csv": EDGES, "x.csv": FEATURES, "y.csv": "id,label\nq,1\n"},
         {},
-        "labels of 1 ids that are not among the ids of .*x.csv, such as 'q'",
+        "'id' of .*y.csv has none of the ids of the graph, such as 'a', 'b', 'c'",
+    ),
+    (
+        {"e.csv": EDGES, "x.csv": FEATURES, "y.csv": "id,label\na,0\nb,1\nq,1\n"},
+        {},
+        "labels of 1 ids .* the ids of .*x.csv, such as 'q'; --missing-labels drop",
+    ),
+    (
+        {"e.csv": EDGES, "y.csv": "id,one,two\na,0,1\nb,1,0\n"},
+        {},
+        "which column of .*y.csv holds the labels.*'one', 'two'",
     ),
 ]
 
@@ -214,7 +240,7 @@ def test_an_unknown_id_is_counted_and_shown(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("a,b\n" + "".join(f"a,new{i}\n" for i in range(9)))
     (tmp_path / "x{0}.csv").write_text(FEATURES)
     sentence = (
-        r"9 edges name 9 ids .*x\{0\}.csv, such as 'new0', 'new1', 'new2', \.\.\."
+        r"9 edges of .* name 9 ids .*x\{0\}.csv, such as 'new0', 'new1', 'new2', \.\.\."
     )
     with pytest.raises(InputError, match=sentence):
         read_graph(tmp_path / "e.csv", tmp_path / "x{0}.csv")

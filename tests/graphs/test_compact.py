@@ -264,14 +264,14 @@ def test_arrays_that_do_not_fit(
 )
 def test_other_files_are_refused(file: Path, content: bytes) -> None:
     file.write_bytes(content)
-    with pytest.raises(InputError, match="cannot be read as a compact"):
+    with pytest.raises(InputError, match=r"(be read as|is not) a compact \.npz file"):
         read_compact(file)
 
 
 def test_npy_and_pickles_are_refused(file: Path) -> None:
     with file.open("wb") as stream:
         np.save(stream, np.ones(3))
-    with pytest.raises(InputError, match="of another kind"):
+    with pytest.raises(InputError, match=r"not a compact .npz file but a NumPy array"):
         read_compact(file)
     np.savez(file, **(manifest_arrays() | {"y": np.array([{}] * 5, object)}))
     with pytest.raises(InputError, match="cannot be read as a compact"):

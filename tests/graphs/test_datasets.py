@@ -290,7 +290,7 @@ def test_verify_reports_every_known_file(toy: Path) -> None:
     assert found["cora-bundled"].summary["split_sizes"] == [140, 500, 1000]
     assert "texas has 183 nodes" in str(found["texas"].problem)
     assert found["texas"].summary["nodes"] == 4
-    assert "cannot be read" in str(found["wisconsin"].problem)
+    assert "is not a compact .npz file" in str(found["wisconsin"].problem)
     assert found["wisconsin"].summary == {}
     expected = hashlib.sha256((toy / "toy.npz").read_bytes()).hexdigest()
     assert found["toy"].sha256 == expected

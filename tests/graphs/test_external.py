@@ -106,7 +106,7 @@ def test_missing_library_is_named(
     (tmp_path / "texas" / "raw").mkdir(parents=True)
     (tmp_path / "texas" / "raw" / "file").touch()
     monkeypatch.setitem(sys.modules, "torch_geometric", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'fdgcl\[pyg\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install -e '\.\[pyg\]'"):
         load_dataset("texas", tmp_path)
 
 

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from fdgcl import Graph, block_model
 from fdgcl.graphs.persistence import feature_persistence
+from tolerances import assert_agree
 
 
 def measure(classes: int, homophily: float, seed: int = 0) -> tuple[Graph, object]:
@@ -33,7 +34,8 @@ def test_the_ratio_estimates_what_a_step_keeps(
     kept = homophily - (1 - homophily) / (classes - 1)
     assert found.is_informative
     assert found.is_homophilic == (kept > 0)
-    assert found.ratio == pytest.approx(0.9 * abs(kept), abs=0.1)
+    # From graph to graph it deviates by 0.034 at most.
+    assert found.ratio == pytest.approx(0.9 * abs(kept), abs=3 * 0.034)
     assert np.sign(found.one_hop) == np.sign(kept)
 
 
@@ -65,8 +67,9 @@ def test_against_a_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     x -= x.mean()
     twice = n @ n
     np.fill_diagonal(twice, 0)
-    assert found.one_hop == pytest.approx(x @ n @ x / (x @ x))
-    assert found.two_hop == pytest.approx(x @ twice @ x / (x @ x))
+    # Features are float32, and their mean is one.
+    assert_agree(found.one_hop, x @ n @ x / (x @ x), np.float32, size=1)
+    assert_agree(found.two_hop, x @ twice @ x / (x @ x), np.float32, size=1)
 
 
 def test_constant_features_and_sparse_ones() -> None:
@@ -76,4 +79,4 @@ def test_constant_features_and_sparse_ones() -> None:
     dense = feature_persistence(np.array(graph.features), graph.adjacency)
     stored = sparse.csr_array(np.array(graph.features))
     same = feature_persistence(stored, graph.adjacency)
-    assert same.two_hop == pytest.approx(dense.two_hop, rel=1e-5)
+    assert_agree(same.two_hop, dense.two_hop, np.float32, size=1)

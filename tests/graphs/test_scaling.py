@@ -5,13 +5,24 @@ import pytest
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import StandardScaler
 
 from fdgcl._checks import InputError
-from fdgcl.graphs.scaling import column_rarity, scale_features
+from fdgcl.graphs.moments import ColumnMoments
+from fdgcl.graphs.scaling import (
+    ColumnScale,
+    column_rarity,
+    column_scale,
+    scale_features,
+)
+from tolerances import assert_agree, assert_within, gamma
 
 COUNTS = np.array(
     [[2, 0, 1, 0], [0, 0, 1, 0], [3, 1, 1, 0], [0, 0, 0, 0]], dtype=np.float32
 )
+
+# A length is the root of a sum of four squares; a number is divided by it.
+LENGTHS = gamma(4 + 1 + 1 + 1, np.float32)
 
 
 def dense(x: NDArray[np.float32] | csr_array) -> NDArray[np.float32]:
@@ -29,8 +40,8 @@ def test_rows_have_length_one_and_empty_ones_stay_empty(form: type) -> None:
     x = form(COUNTS)
     scaled = scale_features(x, "row")
     assert scaled.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(dense(scaled), axis=1), [1, 1, 1, 0])
-    np.testing.assert_allclose(dense(scaled)[2], COUNTS[2] / np.sqrt(11), rtol=1e-6)
+    assert_within(np.linalg.norm(dense(scaled), axis=1), [1, 1, 1, 0], 2 * LENGTHS)
+    assert_within(dense(scaled)[2], COUNTS[2] / np.sqrt(11), LENGTHS)
     np.testing.assert_array_equal(dense(x), COUNTS)
 
 
@@ -44,28 +55,94 @@ def test_tf_idf_is_scikit_learns(form: type) -> None:
     expected = used * weights
     lengths = np.linalg.norm(expected, axis=1, keepdims=True)
     expected = expected / np.where(lengths > 0, lengths, 1)
-    np.testing.assert_allclose(scaled[:, :3], expected, rtol=1e-6)
+    assert_within(scaled[:, :3], expected, LENGTHS + 2 * gamma(2, np.float32))
     np.testing.assert_array_equal(scaled[:, 3], 0)
 
 
 def test_weights_of_another_graph_are_used_as_they_are() -> None:
-    weights = np.array([1.0, 0.0, 0.0, 0.0])
-    scaled = scale_features(COUNTS, "tf-idf", weights)
-    np.testing.assert_allclose(scaled[:, 0], [1, 0, 1, 0])
+    columns = ColumnScale(np.array([1.0, 0.0, 0.0, 0.0]))
+    scaled = scale_features(COUNTS, "tf-idf", columns)
+    assert_within(scaled[:, 0], [1, 0, 1, 0], LENGTHS)
     assert not np.asarray(scaled)[:, 1:].any()
 
 
 def test_stored_zeros_are_not_words() -> None:
     x = csr_array((np.array([1.0, 0.0]), np.array([0, 0]), np.array([0, 1, 2])))
-    np.testing.assert_allclose(column_rarity(x), [np.log(2)])
+    assert_agree(column_rarity(x), [np.log(2)])
 
 
 @pytest.mark.parametrize("form", [np.array, csr_array])
 def test_negative_features_are_no_counts(form: type) -> None:
-    with pytest.raises(InputError, match="negative features; choose 'row' or 'none'"):
+    with pytest.raises(
+        InputError, match="negative features; choose 'row', 'columns' or 'none'"
+    ):
         scale_features(form(-COUNTS), "tf-idf")
 
 
 def test_features_without_zeros_are_no_counts() -> None:
     with pytest.raises(InputError, match="there are none in these features"):
         scale_features(np.ones((3, 2)), "tf-idf")
+
+
+def many_scales(rows: int = 300) -> NDArray[np.float32]:
+    """Columns whose means and spreads are far apart; the third is constant."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((rows, 4)) * [1, 1e-6, 0, 1e6] + [0, 3, 7, 1.7e9]
+    return x.astype(np.float32)
+
+
+def test_columns_is_scikit_learns() -> None:
+    x = many_scales()
+    before = x.copy()
+    scaled = scale_features(x, "columns")
+    assert scaled.dtype == np.float32
+    reference = StandardScaler().fit_transform(x.astype(np.float64))
+    reference[:, 2] = 0  # rounding of a constant is nothing to scale
+    # One rounding to float32 of numbers up to 4.
+    np.testing.assert_allclose(np.asarray(scaled), reference, atol=4 * 2**-23)
+    np.testing.assert_array_equal(x, before)
+
+
+def test_columns_of_sparse_features_keep_their_zeros() -> None:
+    x = csr_array(COUNTS)
+    scaled = scale_features(x, "columns")
+    assert isinstance(scaled, csr_array)
+    np.testing.assert_array_equal(scaled.indices, x.indices)
+    squares = np.square(scaled.toarray()).mean(axis=0)
+    np.testing.assert_allclose(squares, [1, 1, 1, 0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("form", [np.array, csr_array])
+def test_columns_of_another_graph_are_scaled_as_those_of_the_first(form: type) -> None:
+    x = many_scales()
+    columns = column_scale(form(x), "columns")
+    assert columns is not None
+    for other in (x[:50], csr_array(x[:50])):
+        found = dense(scale_features(other, "columns", columns))
+        np.testing.assert_allclose(
+            found, dense(scale_features(form(x), "columns"))[:50], atol=4 * 2**-23
+        )
+
+
+@pytest.mark.parametrize("form", [np.array, csr_array])
+def test_moments_are_those_of_numpy(form: type) -> None:
+    rng = np.random.default_rng(1)
+    x = many_scales() * (rng.random((300, 4)) < 0.7)
+    x[:, 2] = 7
+    found = ColumnMoments.of(form(x))
+    wide = x.astype(np.float64)
+    np.testing.assert_allclose(found.means, wide.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.variances, wide.var(axis=0), rtol=1e-9)
+    assert found.variances[2] == 0
+    np.testing.assert_allclose(found.mean_squares, (wide**2).mean(axis=0), rtol=1e-12)
+    assert not found.are_zero
+    assert ColumnMoments.of(form(0 * x)).are_zero
+
+
+def test_moments_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = many_scales()
+    whole = ColumnMoments.of(x)
+    monkeypatch.setattr("fdgcl.graphs.moments._NUMBERS", 28)  # seven rows
+    parts = ColumnMoments.of(x)
+    np.testing.assert_allclose(parts.means, whole.means, rtol=1e-14)
+    np.testing.assert_allclose(parts.variances, whole.variances, rtol=1e-10)

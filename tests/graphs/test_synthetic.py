@@ -25,8 +25,9 @@ def test_homophily_and_degree(homophily: float, classes: int, directed: bool) ->
     )
     edges = graph.num_edges / (1 if directed else 2)
     deviation = np.sqrt(homophily * (1 - homophily) / edges)
+    # Edges drawn twice count once: within one of seven classes half of 12 / 714 are.
     assert abs(share_within(graph) - homophily) <= 5 * deviation + 2e-3
-    assert graph.num_edges / 5000 == pytest.approx(12, rel=0.02)
+    assert graph.num_edges / 5000 == pytest.approx(12, rel=12 / 714)
     assert graph.is_symmetric is not directed
     assert not graph.adjacency.diagonal().any()
     assert not graph.is_weighted
@@ -39,6 +40,7 @@ def test_edges_between_classes_do_not_favour_one() -> None:
     table = np.zeros((4, 4))
     np.add.at(table, (graph.y[coo.row], graph.y[coo.col]), 1)
     between = table[~np.eye(4, dtype=bool)]
+    # Each pair of classes has 9,000 edges or so, give or take 1.5 %.
     assert between.std() / between.mean() < 0.03
 
 
@@ -46,10 +48,11 @@ def test_class_means_lie_at_the_signal() -> None:
     graph = block_model(20_000, 2, num_features=8, signal=3.0, seed=1)
     for code in (0, 1):
         rows = graph.features[graph.y == code]
-        assert np.linalg.norm(rows.mean(axis=0)) == pytest.approx(3.0, abs=0.1)
-        assert rows.std(axis=0) == pytest.approx(np.ones(8), abs=0.05)
+        # Of 10,000 rows a mean deviates by 0.01 and a deviation by 0.007.
+        assert np.linalg.norm(rows.mean(axis=0)) == pytest.approx(3.0, abs=7 * 0.01)
+        assert rows.std(axis=0) == pytest.approx(np.ones(8), abs=7 * 0.007)
     flat = block_model(20_000, 2, num_features=8, signal=0.0, seed=1)
-    assert np.linalg.norm(flat.features[flat.y == 0].mean(axis=0)) < 0.1
+    assert np.linalg.norm(flat.features[flat.y == 0].mean(axis=0)) < 7 * 0.01 * 8**0.5
 
 
 def test_seeds_decide_all() -> None:
@@ -91,8 +94,10 @@ def test_power_law_degrees() -> None:
     degrees = np.sort(np.diff(graph.adjacency.indptr))[::-1]
     assert graph.is_symmetric
     assert graph.features.shape == (20_000, 3)
-    assert graph.num_edges == pytest.approx(200_000, rel=0.05)
-    # Hill's estimate of the exponent of the tail, 2.5 asked for.
+    # Less what was drawn twice, between the few nodes that have most edges.
+    assert 0.95 * 200_000 < graph.num_edges <= 200_000
+    # Hill's estimate of the exponent of the tail, 2.5 asked for: 1.5 / sqrt(1,000) is
+    # its standard deviation, and it is biased by the shift of ranks.
     tail = degrees[:1000].astype(float)
     assert 1 + 1 / np.log(tail[:-1] / tail[-1]).mean() == pytest.approx(2.5, abs=0.5)
     again = power_law_graph(20_000, 100_000, 3, seed=0)
@@ -108,4 +113,5 @@ def test_a_million_nodes_in_seconds() -> None:
     begin = time.process_time()
     graph = block_model(1_000_000, 5, degree=20, homophily=0.3)
     assert time.process_time() - begin < 60
-    assert graph.num_edges == pytest.approx(20_000_000, rel=1e-3)
+    # Drawn twice: half of 20 of the 200,000 nodes of a class, and fewer between them.
+    assert (1 - 10 / 200_000) * 20_000_000 < graph.num_edges <= 20_000_000

@@ -11,10 +11,12 @@ from fdgcl.report.embedding_map import (
     Groups,
     clusters,
     embedding_map,
+    fifths,
     project,
     sample_rows,
 )
 from fdgcl.report.principal import principal, principal_section
+from tolerances import assert_agree
 
 RNG = np.random.default_rng(0)
 
@@ -124,20 +126,20 @@ def orthogonal(variances: list[float], rows: int = 64) -> np.ndarray:
 def test_principal_components() -> None:
     variances = np.array([5.0, 3.0, 1.0, 1.0])
     found = principal(orthogonal(variances.tolist()))
-    np.testing.assert_allclose(found.shares, variances / 10, atol=1e-12)
-    assert found.effective_rank == pytest.approx(100 / 36)
+    assert_agree(found.shares, variances / 10)
+    assert_agree(found.effective_rank, 100 / 36)
     equal = principal(orthogonal([2.0] * 7))
-    assert equal.effective_rank == pytest.approx(7)
+    assert_agree(equal.effective_rank, 7)
 
 
 def test_wide_rows_and_no_variance() -> None:
     wide = RNG.standard_normal((10, 50))
     found, turned = principal(wide), principal(wide - wide.mean(axis=0))
     assert len(found.shares) == 9, "ten centred rows span nine directions"
-    np.testing.assert_allclose(found.shares, turned.shares, atol=1e-12)
+    assert_agree(found.shares, turned.shares)
     centred = wide - wide.mean(axis=0)
     values = np.linalg.svd(centred, compute_uv=False) ** 2
-    np.testing.assert_allclose(found.shares, values[:9] / values.sum(), atol=1e-12)
+    assert_agree(found.shares, values[:9] / values.sum())
     assert principal(np.ones((5, 3))).effective_rank == 0
 
 
@@ -147,7 +149,7 @@ def test_large_matrices_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(components, "ALL_COMPONENTS", 10)
     monkeypatch.setattr(components, "SHOWN", 12)
     cut = principal(rows)
-    np.testing.assert_allclose(cut.shares, whole.shares[:12], rtol=1e-6)
+    assert_agree(cut.shares, whole.shares[:12])
     assert cut.effective_rank == whole.effective_rank
 
 
@@ -157,3 +159,13 @@ def test_section_of_components() -> None:
     assert "1.6 (embedding)" in text.text
     assert single.series[0].y == pytest.approx([0.75, 0.25])
     assert summed.series[0].y == pytest.approx([0.75, 1.0])
+
+
+def test_values_are_shown_in_fifths() -> None:
+    values = np.array([*range(10), np.nan])
+    groups = fifths(values, "age")
+    assert np.bincount(groups.codes[:10]).tolist() == [2] * 5
+    assert groups.codes[10] == -1
+    assert groups.names[0] == "0 to 1.8"
+    few = fifths(np.array([1.0, 1, 1, 1, 2]), "age")
+    assert few.codes.max() < len(few.names)

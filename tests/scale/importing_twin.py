@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ TINY = Limits(
     id_bytes=256,
     feature_rows=5,
     feature_columns=8,
+    feature_inputs=8,
     keep_rows=10,
 )
 #: For a few hundred edges.
@@ -41,23 +42,17 @@ def import_in_pieces(
     request.check()
     request.compare(folder)
     budget = Budget(10**9 + resident_bytes(), resident_bytes())
+    work = Import(request, folder, budget, progress, limits)
+    work.open()
     with claimed(folder):
         request.note(folder)
-        Import(request, folder, budget, progress, limits).run()
+        work.run()
     return Store.open(folder)
 
 
 def expected(request: Request) -> tuple[csr_array, Any]:
     """The weights by which nodes gather, and the graph, by the way through memory."""
-    graph = read_graph(
-        request.edges,
-        request.features,
-        source=request.source,
-        target=request.target,
-        weight=request.weight,
-        id_column=request.id_column,
-        header=request.header,
-    )
+    graph = read_graph(request.edges, request.features, **asdict(request.tables))
     weights = _directed(graph.adjacency, request.direction).tocoo()  # type: ignore[arg-type]
     kept = (weights.row != weights.col) & (weights.data != 0)
     parts = (weights.data[kept], (weights.row[kept], weights.col[kept]))
@@ -101,6 +96,8 @@ def check(store: Store, request: Request) -> None:
             stored_features(store), np.asarray(graph.features, np.float32)
         )
         assert store.manifest.feature_names == graph.feature_names
+        assert store.manifest.feature_schema == graph.feature_schema.to_dict()
+    assert store.manifest.reading == graph.reading
     for array in store.arrays():
         array.verify()
     assert not (store.folder / "import").exists()

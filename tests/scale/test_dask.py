@@ -178,7 +178,7 @@ def test_a_worker_without_the_package(tmp_path: Path, cluster: Any) -> None:
 
 def test_without_distributed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'fdgcl\[dask\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install -e '\.\[dask\]'"):
         Dask()
 
 

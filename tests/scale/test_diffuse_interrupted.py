@@ -60,6 +60,16 @@ def interrupt(process: subprocess.Popen[str]) -> None:
     os.killpg(process.pid, signal.SIGINT)
 
 
+def terminate(process: subprocess.Popen[str]) -> None:
+    """As batch systems do: the command alone, which has to see to its workers."""
+    process.terminate()
+
+
+def terminate_all(process: subprocess.Popen[str]) -> None:
+    """As others of them do."""
+    os.killpg(process.pid, signal.SIGTERM)
+
+
 def kill_it(process: subprocess.Popen[str]) -> None:
     kill(process.pid)
 
@@ -79,8 +89,21 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         ((), kill_it, -signal.SIGKILL),
         (("--workers", "2"), interrupt, 130),
         (("--dask", "local", "--workers", "2"), interrupt, 130),
+        ((), terminate, 143),
+        (("--workers", "2"), terminate, 143),
+        (("--workers", "2"), terminate_all, 143),
+        (("--dask", "local", "--workers", "2"), terminate, 143),
     ],
-    ids=["Ctrl-C", "killed", "Ctrl-C of processes", "Ctrl-C of Dask"],
+    ids=[
+        "Ctrl-C",
+        "killed",
+        "Ctrl-C of processes",
+        "Ctrl-C of Dask",
+        "SIGTERM",
+        "SIGTERM of processes",
+        "SIGTERM of all processes",
+        "SIGTERM of Dask",
+    ],
 )
 def test_it_goes_on_where_it_stopped(
     tmp_path: Path,
@@ -97,10 +120,12 @@ def test_it_goes_on_where_it_stopped(
     assert process.returncode == code, told
     wait_for(lambda: not group(process), seconds=20)
     assert diffusion.missing, "it was too quick"
-    if code == 130:
-        assert "interrupted; what is done is kept: the same command goes on" in told
+    if code > 0:
+        by = "" if code == 130 else " by SIGTERM"
+        said = f"interrupted{by}; what is done is kept: the same command goes on"
+        assert said in told
         assert "Traceback" not in told
-    if options == () and code == 130:
+    if options == () and code > 0:
         assert not partials(diffusion.folder)
     before = finished(diffusion)
     again = CliRunner().invoke(app, ["diffuse", str(tmp_path / "b"), *GIVEN])
@@ -113,16 +138,22 @@ def test_it_goes_on_where_it_stopped(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--dask", "local")], ids=["pool", "Dask"])
+@pytest.mark.parametrize(
+    ("accident", "code"), [(interrupt, 130), (terminate, 143)], ids=["Ctrl-C", "TERM"]
+)
 def test_interrupted_while_workers_start(
-    tmp_path: Path, options: tuple[str, ...]
+    tmp_path: Path,
+    options: tuple[str, ...],
+    accident: Callable[[subprocess.Popen[str]], None],
+    code: int,
 ) -> None:
     diffusion = begun(make_store(tmp_path / "b", **SIZES))
     with start(tmp_path / "b", "--workers", "2", *options) as process:
         # The command itself, what tracks its resources, and the first worker.
         wait_for(lambda: len(group(process)) >= 3)
-        interrupt(process)
+        accident(process)
         _, told = process.communicate(timeout=60)
-    assert process.returncode == 130, told
+    assert process.returncode == code, told
     assert "error: interrupted" in told
     assert "Traceback" not in told
     wait_for(lambda: not group(process), seconds=20)

@@ -23,6 +23,7 @@ from fdgcl import FDGCL
 from fdgcl.cli import app
 from fdgcl.embeddings import read_embeddings
 from fdgcl.scale.store import Store
+from tolerances import half_digits
 
 NODES, EDGES, FEATURES, DIM = 200_000, 2_000_000, 64, 128
 MEMORY = 1_000_000_000
@@ -95,4 +96,4 @@ def _check_equal(rows: NDArray[np.float32], expected: NDArray[np.float32]) -> No
     apart = float(np.abs(rows[sample] - expected[sample]).max())
     size = float(np.abs(expected[sample]).max())
     print(f"\nlargest difference {apart:.1e}, largest entry {size:.1e}")
-    assert apart < 1e-5 * size
+    assert apart < half_digits(np.float32) * size

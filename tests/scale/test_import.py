@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from importing_twin import TINY, check, import_in_pieces, stored_features
 
 from fdgcl.graphs import read_graph, structural_features
+from fdgcl.graphs.files.options import TableOptions
 from fdgcl.scale.importing import Request, import_graph
 from fdgcl.scale.memory import resident_bytes
 
@@ -175,7 +176,7 @@ def test_seven_is_seven_in_text(tmp_path: Path, kinds: tuple[str, str]) -> None:
     kept = [known if kind == "int" else list(map(str, known)) for kind in kinds]
     edges = {"u": kept[0], "v": [*kept[0][1:], kept[0][0]]}
     path = write_parquet(tmp_path / "e.parquet", edges)
-    x = write_parquet(tmp_path / "x.parquet", {"id": kept[1], "a": [1.0] * 5})
+    x = write_parquet(tmp_path / "x.parquet", {"id": kept[1], "a": np.arange(5.0)})
     request = Request(path, x)
     store = import_in_pieces(tmp_path / "store", request)
     check(store, request)
@@ -193,7 +194,7 @@ def test_a_first_column_of_whole_numbers_is_ids_only_if_the_edges_say_so(
 ) -> None:
     edges = write_text(tmp_path / "e.csv", {"source": [0, 5, 2], "target": [5, 2, 0]})
     for number, first in enumerate(([5, 2, 0, 9], [5, 2, 1, 9, 4, 4], [1, 2, 3] * 2)):
-        columns = {"a": first, "b": [0.5] * len(first)}
+        columns = {"a": first, "b": np.linspace(0, 1, len(first))}
         x = write_parquet(tmp_path / f"x{number}.parquet", columns)
         request = Request(edges, x)
         store = import_in_pieces(tmp_path / f"store{number}", request)
@@ -270,6 +271,7 @@ def test_the_front_door(tmp_path: Path) -> None:
     assert store.manifest.name == "mine"
     assert store.manifest.edges == 150
     assert list(dict.fromkeys(seen)) == [
+        "looking at features",
         "reading ids",
         "sorting edges",
         "merging edges",
@@ -290,5 +292,6 @@ def test_names_of_columns_may_be_given(tmp_path: Path) -> None:
     columns = {"x": letters, "to": letters[::-1], "n": range(8), "m": letters[3:] * 2}
     columns["m"] = columns["m"][:8]
     path = write_text(tmp_path / "e.csv", columns)
-    request = Request(path, source="m", target="x", weight="n")
+    options = TableOptions(source="m", target="x", weight="n")
+    request = Request(path, tables=options)
     check(import_in_pieces(tmp_path / "store", request), request)

@@ -12,6 +12,7 @@ from importing_twin import check
 from typer.testing import CliRunner, Result
 
 from fdgcl.cli import app
+from fdgcl.graphs.files.options import TableOptions
 from fdgcl.scale.importing import Request
 from fdgcl.scale.memory import resident_bytes
 from fdgcl.scale.store import Store
@@ -93,7 +94,24 @@ def test_columns_and_the_memory_to_spare(tmp_path: Path) -> None:
     result = fdgcl("data", "import", "e.csv", "--store", "G", *columns)
     assert result.exit_code == 0, result.stderr
     assert "32 features (random: there were none)" in result.stdout
-    check(Store.open("G"), Request(Path("e.csv"), source="y", target="x", weight="z"))
+    tables = TableOptions(source="y", target="x", weight="z")
+    check(Store.open("G"), Request(Path("e.csv"), tables=tables))
+
+
+def test_what_was_taken_is_told(memory: int) -> None:
+    Path("e.csv").write_text("payer,payee,note\nu1,u2,x\nu2,u3,y\nu3,u9,z\n")
+    Path("x.csv").write_text("user,age,city\nu1,20,Rome\nu2,50,Oslo\nu3,90,Rome\n")
+    words = ("data", "import", "e.csv", "--features", "x.csv", "--memory", memory)
+    words += ("--missing", "drop-edges", "--categorical", "city", "--drop", "age")
+    result = fdgcl(*words, "--store", "G")
+    assert result.exit_code == 0, result.stderr
+    told = " ".join((result.stdout + result.stderr).split())
+    assert "edges: payer -> payee; ignored: note" in told
+    assert "features: 1 column by user; ignored: age" in told
+    assert "1 edges of e.csv name ids without features" in told
+    facts = as_json(*words, "--store", "G")
+    assert facts["reading"] == list(Store.open("G").manifest.reading)
+    assert len(facts["feature_schema"]["columns"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -103,6 +121,18 @@ def test_columns_and_the_memory_to_spare(tmp_path: Path) -> None:
         (("e.csv", "--store", "G", "--memory", "much"), "--memory must be a size"),
         (("e.csv", "--store", "G", "--memory", "1MB"), "memory must be at least"),
         (("e.csv", "--store", "G", "--direction", "up"), "unknown direction 'up'"),
+        (
+            ("e.csv", "--store", "G", "--features", "x.csv", "--features", "y.csv"),
+            "a store has one table of features, got 2",
+        ),
+        (
+            ("e.csv", "--store", "G", "--features", "e.csv", "--missing", "mean"),
+            "choose error or drop-edges",
+        ),
+        (
+            ("e.csv", "--store", "G", "--edge-type-column", "u"),
+            "cannot be used in a store",
+        ),
     ],
 )
 def test_refusals(words: tuple[str, ...], message: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
@@ -40,8 +41,8 @@ needs_peak = pytest.mark.skipif(
 )
 
 
-def imported(folder: Path, *files: Path) -> Any:
-    words = [*map(str, files), str(folder), str(ALLOWED)]
+def imported(folder: Path, *files: Path, allowed: int = ALLOWED) -> Any:
+    words = [*map(str, files), str(folder), str(allowed)]
     result = subprocess.run(
         [sys.executable, "-c", WORKER, *words],
         check=True,
@@ -77,10 +78,39 @@ def test_five_million_edges_in_one_row_group(tmp_path: Path, weighted: bool) -> 
     assert found["entries"] == 1 + np.count_nonzero(np.diff(keys))
 
 
+@needs_peak
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["x.parquet", "x.csv", "x.npy"])
+def test_many_columns_of_many_kinds(tmp_path: Path, kind: str) -> None:
+    """As numbers of 64 bits they would take 192 MB, and unpacked pages twice that."""
+    rows, width, allowed = 150_000, 160, 600 * 10**6
+    rows = rows if kind != "x.csv" else 60_000  # enough: its blocks are the same
+    rng = np.random.default_rng(0)
+    ends = {"source": np.arange(rows), "target": (np.arange(rows) + 1) % rows}
+    pq.write_table(pa.table(ends), tmp_path / "e.parquet")
+    x = rng.standard_normal((rows, width)) * 10.0 ** (np.arange(width) % 7)
+    if kind == "x.npy":
+        np.save(tmp_path / kind, x)
+    else:
+        columns: dict[str, Any] = {"id": np.arange(rows)}
+        columns |= {f"f{j}": x[:, j] for j in range(width)}
+        columns["city"] = [f"city {n}" for n in rng.integers(0, 9000, rows)]
+        columns["remark"] = [f"remark number {n} of some length" for n in range(rows)]
+        table = pa.table(columns)
+        if kind == "x.csv":
+            pacsv.write_csv(table, tmp_path / kind)
+        else:
+            pq.write_table(table, tmp_path / kind, row_group_size=rows)
+        del table, columns
+    files = (tmp_path / "e.parquet", tmp_path / kind)
+    found = imported(tmp_path / "store", *files, allowed=allowed)
+    assert found["peak"] < allowed
+
+
 def test_the_plan_before_an_import(tmp_path: Path) -> None:
     edges = {"source": range(1000), "target": range(1, 1001)}
     pq.write_table(pa.table(edges), tmp_path / "e.parquet")
-    np.save(tmp_path / "x.npy", np.ones((1001, 10), np.float32))
+    np.save(tmp_path / "x.npy", np.arange(10010, dtype=np.float32).reshape(1001, 10))
     memory = resident_bytes() + 10**9
     request = Request(tmp_path / "e.parquet", tmp_path / "x.npy")
     plan = plan_import(request, memory)

@@ -13,6 +13,7 @@ import pytest
 from importing_twin import TINY, check, import_in_pieces
 
 from fdgcl._checks import InputError
+from fdgcl.graphs.files.options import TableOptions
 from fdgcl.scale.importing import Request, import_graph
 from fdgcl.scale.importing.budget import Budget
 from fdgcl.scale.importing.hashing import TextHash
@@ -30,7 +31,13 @@ def attempt(
     folder: Path, edges: str | dict[str, Any], x: Any = None, **options: Any
 ) -> Any:
     """Import what is given; a text is CSV, a dictionary Parquet, an array .npy."""
-    request = Request(_write(folder / "e", edges), _write(folder / "x", x), **options)  # type: ignore[arg-type]
+    direction = options.pop("direction", "symmetric")
+    request = Request(
+        _write(folder / "e", edges),  # type: ignore[arg-type]
+        _write(folder / "x", x),
+        TableOptions(**options),
+        direction=direction,
+    )
     return import_in_pieces(folder / "store", request, TINY), request
 
 
@@ -49,24 +56,45 @@ def _write(path: Path, what: Any) -> Path | None:
     return path
 
 
-X21 = np.ones((21, 3), np.float32)
+X21 = np.arange(63, dtype=np.float32).reshape(21, 3)
 
 CASES: dict[str, tuple[Any, Any, str]] = {
     "unknown text": (
         "u,v\na,b\nb,c\nc,zed\nyak,a\n",
         "id,f\na,1\nb,2\nc,3\n",
         r"e\.csv names ids that are not among the ids of .*x\.csv, such as 'zed', "
-        r"'yak' \(first in row 3\)",
+        r"'yak' \(first in row 3\); --missing drop-edges",
     ),
     "unknown far down": (
         EDGES + "3,99\n",
-        X21,
+        "id,f\n" + "".join(f"{i},{i % 3}\n" for i in range(21)),
         r"such as '99' \(first in row 21\)",
     ),
-    "no column of ids": (
+    "too few rows by order": (
+        EDGES + "3,99\n",
+        X21,
+        r"x\.npy has no column with the ids of .*e\.csv \(whole numbers from 0 to 99\)"
+        r", and its 21 rows do not fit nodes counted from 0: .* say --by-order",
+    ),
+    "too many rows by order": (
+        EDGES,
+        np.arange(66.0).reshape(22, 3),
+        r"\(whole numbers from 0 to 20\), and its 22 rows do not fit",
+    ),
+    "negative ids by order": (
         EDGES + "3,-1\n",
         X21,
-        r"not among the rows 0 to 20 of .*x\.npy \(it has no column of ids",
+        r"\(whole numbers from -1 to 20\), and its 21 rows do not fit",
+    ),
+    "text by order": (
+        EDGES + "3,x7\n",
+        X21,
+        r"\('0', '1', '10', \.\.\.\), and its 21 rows do not fit .*\(id_column\)$",
+    ),
+    "numbers as text by order": (
+        {"source": [str(i) for i in range(20)], "target": ["20"] * 20},
+        X21,
+        r"\('0', '1', '10', \.\.\.\), and its 21 rows do not fit",
     ),
     "007 is not 7": (
         "u,v\n7,8\n007,8\n",
@@ -101,7 +129,7 @@ CASES: dict[str, tuple[Any, Any, str]] = {
     "fractions as ids": (
         {"source": [0.5, 1.0], "target": [1.0, 2.0]},
         None,
-        "must hold whole numbers or strings as ids, got double with fractions",
+        "must hold whole numbers or text as ids, got double with fractions",
     ),
     "negative weight": (
         {"u": [0] * 20, "v": [1] * 20, "w": [1.0] * 19 + [-2.0]},
@@ -126,17 +154,23 @@ CASES: dict[str, tuple[Any, Any, str]] = {
     "feature that is infinite": (
         EDGES,
         "id,f,g\n" + "".join(f"{i},1,2\n" for i in range(20)) + "20,1,inf\n",
-        r"x\.csv has inf in row 21 \(id 20\), feature 'g', where a finite number",
+        r"x\.csv has inf in row 21, column 'g', where a finite number",
     ),
-    "feature that is no number": (
+    "feature that is infinite, as .npy": (
         EDGES,
-        np.where(np.arange(63).reshape(21, 3) == 50, np.nan, 1.0),
-        r"x\.npy has nan in row 17, feature 3, where a finite number is expected",
+        np.where(X21 == 50, np.inf, X21),
+        r"x\.npy has inf in row 17, column '3', where a finite number is expected",
     ),
     "feature that is text": (
         EDGES,
-        "id,f\n" + "".join(f"{i},1\n" for i in range(20)) + "20,red\n",
-        r"has 'red' in row 21, column 'f', where a number is expected",
+        "id,f\n" + "".join(f"{i},{i / 2}\n" for i in range(20)) + "20,red\n",
+        r"has 'red' in row 21, column 'f', where a number is expected \(20 of 21 "
+        r"values are numbers: correct it, or choose --categorical f or --drop f\)",
+    ),
+    "feature that is the same everywhere": (
+        EDGES,
+        "id,f\n" + "".join(f"{i},1\n" for i in range(21)),
+        r"has no column that can be a feature: f \(constant\)",
     ),
     "row with too many values": (
         EDGES + "1,2,3\n",
@@ -145,13 +179,8 @@ CASES: dict[str, tuple[Any, Any, str]] = {
     ),
     "uneven vectors": (
         EDGES,
-        {"id": [*range(21)], "x": [[1.0, 2.0]] * 20 + [[1.0]]},
-        r"vectors of one length in column 'x'; row 21 is missing, empty",
-    ),
-    "vectors beside numbers": (
-        EDGES,
-        {"id": [*range(21)], "x": [[1.0]] * 21, "y": [1.0] * 21},
-        "either one column of vectors or columns of numbers, not both",
+        {"id": [*range(21)], "x": [[float(i), 2.0] for i in range(20)] + [[1.0]]},
+        r"has a list of 1 numbers in row 21, column 'x', where 2 are expected",
     ),
     "no features": (EDGES, {"id": [*range(21)]}, "has no features"),
     "a vector as .npy": (EDGES, np.ones(21), "must hold a matrix of numbers"),
@@ -173,7 +202,8 @@ def test_bad_input(tmp_path: Path, case: str) -> None:
 
 def test_a_row_number_is_right_after_going_on(tmp_path: Path) -> None:
     """Fixing nothing and trying again finds the same row, past the runs that stand."""
-    edges, x = _write(tmp_path / "e", EDGES + "3,99\n"), _write(tmp_path / "x", X21)
+    edges = _write(tmp_path / "e", EDGES + "3,99\n")
+    x = _write(tmp_path / "x", {"id": [*range(21)], "f": np.arange(21) % 4})
     assert edges is not None
     for _ in range(2):
         with pytest.raises(InputError, match=r"such as '99' \(first in row 21\)"):

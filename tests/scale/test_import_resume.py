@@ -39,7 +39,9 @@ WORKER = textwrap.dedent(
     from fdgcl.scale.importing import Request
 
     folder = Path(sys.argv[2])
-    limits = replace(SMALL, run_entries=100, feature_columns=16)
+    limits = replace(
+        SMALL, run_entries=100, feature_columns=16, feature_inputs=16
+    )
     request = Request(folder / "e.parquet", folder / "x.parquet")
 
     def work(stage, count):
@@ -276,7 +278,7 @@ def test_a_full_disk_is_explained_and_left_resumable(
         text=True,
         timeout=60,
     )
-    assert result.returncode == 2, result.stderr
+    assert result.returncode == 3, result.stderr
     assert "the disk is full" in result.stderr
     assert "Traceback" not in result.stderr
     assert not (tmp_path / "store" / "manifest.json").exists()

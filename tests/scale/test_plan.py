@@ -12,8 +12,9 @@ from stores import make_store
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
+from fdgcl._memory import describe_size
 from fdgcl.scale import plan as planning
-from fdgcl.scale.memory import describe_size, parse_size
+from fdgcl.scale.memory import parse_size
 from fdgcl.scale.plan import plan_diffusion
 from fdgcl.scale.store import Store
 

@@ -135,6 +135,7 @@ def test_rates_are_found_again_from_what_they_predict(
         assert max(map(abs, apart.values())) < 0.06
     monkeypatch.setattr("fdgcl.scale.cost._PULL", 1e-6)
     for name, value in asdict(fit_rates(measured)).items():
+        # The pull towards the guesses is a millionth, on rates that are told by little.
         assert value == pytest.approx(getattr(true, name), rel=1e-3), name
 
 
@@ -150,6 +151,7 @@ def test_rates_that_nothing_was_measured_of_stay() -> None:
     found = fit_rates([Measurement(BASE, {"import": 5.0})])
     assert found.embedded == pytest.approx(GUESSES.embedded)
     assert found.import_start != pytest.approx(GUESSES.import_start, rel=0.1)
+    # The pull towards the guesses keeps it from what was measured by a little.
     assert stage_seconds(BASE, "import", rates=found) == pytest.approx(5.0, rel=0.05)
 
 
@@ -194,6 +196,7 @@ def test_the_defaults_are_fitted_to_the_committed_measurements() -> None:
         )
     found = fit_rates(measurement_of(record) for record in read_records(folder))
     for name, value in asdict(found).items():
+        # Three digits are written: 1.005 is 1.00 or 1.01.
         assert getattr(RATES, name) == pytest.approx(value, rel=5e-3), (
             f"{name} should be {value:.3g}: `python tools/render_scale.py --rates`"
         )

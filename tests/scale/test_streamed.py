@@ -18,6 +18,14 @@ from fdgcl.scale.streamed import Streamed
 from fdgcl.training import Alone, TeamError
 from fdgcl.training.team import Team
 from fdgcl.views import Combination, Diffused, ViewPair
+from tolerances import (
+    assert_agree,
+    assert_within,
+    covariance_bound,
+    gamma,
+    sum_bound,
+    unit_roundoff,
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,16 +43,24 @@ def streamed(diffusion: Diffusion, window: int | None = None) -> Streamed:
     return Streamed(diffusion, load_statistics(diffusion, Alone()), window=window)
 
 
+def means_bound(x: np.ndarray, rows: int) -> np.ndarray:
+    """Of means in float32 to which the mean of what they leave of the rows is added.
+
+    That is rounded once for each of so many rows, in the subtraction and in the
+    division.
+    """
+    left = np.abs(x - x.mean(0)).mean(0) + sum_bound(x, np.float32) / len(x)
+    return gamma(rows + 3, np.float32) * left
+
+
 def test_statistics_are_those_of_numpy(diffusion: Diffusion) -> None:
     found = load_statistics(diffusion, Alone())
     for order in (0, 1):
         x = rows_of(diffusion, order).astype(np.float64)
-        np.testing.assert_allclose(found.means[order], x.mean(0), rtol=0, atol=1e-7)
+        assert_within(found.means[order], x.mean(0), means_bound(x, len(x)))
         expected = np.cov(x, rowvar=False, bias=True)
-        scale = np.abs(expected).max()
-        np.testing.assert_allclose(
-            found.covariances[order], expected, rtol=0, atol=1e-6 * scale
-        )
+        bound = 2 * covariance_bound(x, np.float32)
+        assert_within(found.covariances[order], expected, bound)
 
 
 def test_statistics_of_blocks_far_from_each_other() -> None:
@@ -58,11 +74,13 @@ def test_statistics_of_blocks_far_from_each_other() -> None:
     for part in torch.split(torch.from_numpy(rows), 96):
         moments.add(part)
     exact = rows.astype(np.float64)
-    np.testing.assert_allclose(moments.mean, exact.mean(0), rtol=1e-7, atol=1e-7)
+    assert_within(moments.mean, exact.mean(0), means_bound(exact, 96))
     expected = np.cov(exact, rowvar=False, bias=True)
     found = (moments.products / moments.count).numpy()
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-4)
-    assert found[2, 2] < 1e-20
+    # Twice: products of blocks' means are added to those of their rows.
+    bound = 2 * covariance_bound(exact, np.float32, 96)
+    assert_within(found, expected, bound)
+    assert bound[2, 2] < 1e-10
 
 
 def test_statistics_are_kept_until_the_features_change(tmp_path: Path) -> None:
@@ -120,41 +138,35 @@ def test_a_batch_gives_what_memory_gives(
         there = torch.from_numpy(where)
         for view in (0, 1):
             for name in ("hidden", "standardized"):
-                torch.testing.assert_close(
+                assert_agree(
                     getattr(source, name)(view, weight, batch.rows),
                     getattr(memory, name)(view, weight, there),
-                    rtol=1e-5,
-                    atol=1e-5,
                 )
         ours = source.factors([weight, weight], batch.rows)
         theirs = memory.factors([weight, weight], there)
         if theirs is not None:
             torch.testing.assert_close(ours.weights, theirs.weights)
-            torch.testing.assert_close(
-                ours.features, theirs.features, atol=1e-6, rtol=0
-            )
+            for one, other in zip(ours.features, theirs.features, strict=True):
+                assert_agree(one, other)
         half = source.factors([weight, weight], batch.rows, half=True)
         for k in (0, 1):
-            torch.testing.assert_close(
+            wanted = ours.features[k], ours.weights[k]
+            sizes = wanted[0].abs() @ wanted[1].abs()
+            assert_within(
                 half.features[k].float() @ half.weights[k],
-                ours.features[k] @ ours.weights[k],
-                rtol=0,
-                atol=2e-2,
+                wanted[0] @ wanted[1],
+                # Features are rounded to float16; all else is float32.
+                (unit_roundoff(np.float16) + gamma(99, np.float32)) * sizes,
             )
         for name in ("local", "global", "features"):
-            torch.testing.assert_close(
-                source.kept(name, batch.rows),
-                memory.kept(name, there),
-                rtol=0,
-                atol=1e-5,
-            )
+            assert_agree(source.kept(name, batch.rows), memory.kept(name, there))
         seen += batch.size
     assert seen == 300
     for view in (0, 1):
         for ours_, theirs_ in zip(
             source.moments(view, weight), memory.moments(view, weight), strict=True
         ):
-            torch.testing.assert_close(ours_, theirs_, rtol=1e-5, atol=1e-6)
+            assert_agree(ours_, theirs_, np.float32, size=1)
 
 
 def numbers_of(windows: Iterable[Window]) -> Iterator[np.ndarray]:
@@ -168,9 +180,7 @@ def test_all_rows_at_once_are_in_their_order(diffusion: Diffusion) -> None:
     for size in (None, 300, 1000):
         (batch,) = source.batches(size, 0, 1)
         assert batch.rows is None
-        np.testing.assert_allclose(
-            source.kept("local"), rows_of(diffusion, 0), rtol=0, atol=1e-5
-        )
+        assert_agree(source.kept("local"), rows_of(diffusion, 0))
 
 
 def test_blocks_come_in_order_and_freeze_the_views_alike(diffusion: Diffusion) -> None:
@@ -179,12 +189,7 @@ def test_blocks_come_in_order_and_freeze_the_views_alike(diffusion: Diffusion) -
         (ends, source.kept("global").clone()) for ends in source.blocks(5, 290, 64)
     ]
     assert [ends for ends, _ in found][::4] == [(5, 69), (261, 290)]
-    np.testing.assert_allclose(
-        torch.cat([part for _, part in found]),
-        rows_of(diffusion, 1)[5:290],
-        rtol=0,
-        atol=1e-5,
-    )
+    assert_agree(torch.cat([part for _, part in found]), rows_of(diffusion, 1)[5:290])
     rows = [torch.from_numpy(rows_of(diffusion, order)) for order in (0, 1)]
     pairs = [
         ViewPair(10, 6, combination=Combination(0.3, "concat", ("local",)))
@@ -193,9 +198,7 @@ def test_blocks_come_in_order_and_freeze_the_views_alike(diffusion: Diffusion) -
     pairs[0].freeze_statistics(source)
     pairs[1].freeze_statistics(Diffused(rows))
     for name, value in pairs[0].state_dict().items():
-        torch.testing.assert_close(
-            value, pairs[1].state_dict()[name], rtol=1e-5, atol=1e-5
-        )
+        assert_agree(value, pairs[1].state_dict()[name], np.float32, size=1)
 
 
 def test_a_reader_that_fails_is_heard_of(

@@ -67,8 +67,15 @@ def test_features_are_diffused_first_and_nothing_is_done_twice(
     out, err = capsys.readouterr()
     assert "4 of 4 epochs were done before" in err
     assert f"next       fdgcl evaluate {tmp_path / 'Z'} --labels LABELS" in out
-    assert fdgcl(*command, "--run", tmp_path / "R", "--quiet") == 0
+    # Another run does not take the place of this one, unless it is told to.
+    other = [*command, "--run", tmp_path / "R"]
+    assert fdgcl(*other, "--seed", 1) == 2
+    assert "Z holds another embedding: add --overwrite" in capsys.readouterr().err
+    assert not (tmp_path / "R").exists()
+    assert fdgcl(*other, "--seed", 1, "--overwrite", "--quiet") == 0
     assert capsys.readouterr() == ("", "")
+    assert fdgcl(*command) == 2
+    assert "--overwrite" in capsys.readouterr().err
     assert (tmp_path / "R" / "model.safetensors").is_file()
 
 
@@ -191,6 +198,34 @@ def test_a_killed_process_goes_on_where_it_was(long: Store, tmp_path: Path) -> N
     assert model_of(tmp_path) == model_of(tmp_path / "whole")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("members", [1, 2])
+def test_sigterm_keeps_what_is_done(long: Store, tmp_path: Path, members: int) -> None:
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    words = [sys.executable, *torchrun[: 5 * (members > 1)]]
+    words += train_words(long, tmp_path)
+    environment = {**os.environ, **LOCAL}
+    started = subprocess.Popen(
+        words, env=environment, stderr=subprocess.PIPE, text=True
+    )
+    metrics = tmp_path / "run" / "metrics.jsonl"
+    until(lambda: metrics.is_file() and metrics.read_text().count("\n") >= 2)
+    started.terminate()
+    _, told = started.communicate(timeout=60)
+    said = "interrupted by SIGTERM; the same command goes on where it stopped"
+    assert said in told
+    assert told.count(said) == 1
+    assert (tmp_path / "run" / "checkpoint.safetensors").is_file()
+    assert not (tmp_path / "run" / "model.safetensors").exists()
+    if members == 1:
+        assert started.returncode == 143
+    again = subprocess.run([*words, "--json"], env=environment, capture_output=True)
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["resumed_epochs"] >= 1
+    run_team(members, orders(long, tmp_path / "whole"), tmp_path)
+    assert model_of(tmp_path) == model_of(tmp_path / "whole")
+
+
 def orders(store: Store, folder: Path) -> dict[str, object]:
     job = {"settings": LONG, "folder": str(folder)}
     return {"store": str(store.folder), "jobs": [job], "window_rows": 131_072}
@@ -239,3 +274,18 @@ def test_torchrun_starts_again_what_was_killed(long: Store, tmp_path: Path) -> N
     np.testing.assert_array_equal(
         read_embeddings(tmp_path / "Z")[1], read_embeddings(tmp_path / "whole" / "Z")[1]
     )
+
+
+def test_a_report_of_a_store_run_shows_its_own_embedding(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["train", store.folder, *QUICK, "--memory", "3GB", "--quiet"]
+    folders = {name: ("-o", tmp_path / "Z", "--run", tmp_path / name) for name in "AB"}
+    assert fdgcl(*command, *folders["A"]) == 0
+    assert fdgcl("report", tmp_path / "A", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "The embedding" in told["sections"]
+    assert told["notices"] == ["the graph is a store, which is not read for a report"]
+    assert fdgcl(*command, *folders["B"], "--seed", 1, "--overwrite") == 0
+    assert fdgcl("report", tmp_path / "A") == 2
+    assert "Z is not as this run wrote it" in capsys.readouterr().err

@@ -16,7 +16,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fdgcl._checks import InputError
+from fdgcl._files import DiskFullError
+from fdgcl._memory import describe_size
 from fdgcl.benchmark.problems import check_edges
 from fdgcl.benchmark.processes import Watched, check_linux, folder_bytes, watch
 from fdgcl.benchmark.workplace import disk_rates
@@ -28,7 +29,6 @@ from fdgcl.scale.cost import (
     store_bytes,
 )
 from fdgcl.scale.diffused import Diffusion
-from fdgcl.scale.memory import describe_size
 from fdgcl.scale.store import Store
 
 GENERATE = "generate"
@@ -242,7 +242,7 @@ def check_disk(order: Order, folder: Path) -> None:
             f"{order.edges:,} edges need {describe_size(needed)}: choose another "
             "--folder or a smaller graph"
         )
-        raise InputError(message)
+        raise DiskFullError(message)
 
 
 def _probe_bytes(order: Order) -> int:

@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 from fdgcl._checks import InputError
+from fdgcl._memory import describe_size
 from fdgcl.benchmark.forecast import (
     Machines,
     fitting_columns,
@@ -28,7 +29,6 @@ from fdgcl.scale.cost import (
     fit_rates,
     residuals,
 )
-from fdgcl.scale.memory import describe_size
 
 FORMAT = "fdgcl-out-of-core-1"
 #: ogbn-papers100M by its published sizes; both ways of every edge are stored at most.

@@ -53,7 +53,7 @@ def time_probe(embedding: Any, graph: Graph, settings: Settings) -> Probed:
             graph.y, train=0.1, val=0.1, count=SPLITS, seed=settings.seed
         )
     started = now(device)
-    found = linear_probe(embedding, graph.y, splits, device=device)
+    found = linear_probe(embedding, graph.y, splits, measure="accuracy", device=device)
     seconds = now(device) - started
     return Probed(
         seconds,

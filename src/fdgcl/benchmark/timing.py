@@ -105,10 +105,10 @@ def _source(prepared: Preparation, way: str, place: torch.device) -> ViewSource:
             "autograd",
         )
     if way == "polynomial":
-        return InLoop(prepared.features, prepared.polynomial)
+        return InLoop(prepared.features, *prepared.filters)
     return Diffused.of(
         prepared.features,
-        prepared.polynomial,
+        *prepared.filters,
         dtype=prepared.settings.torch_dtype,
         device=place,
     )

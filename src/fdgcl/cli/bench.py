@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 from fdgcl._checks import InputError, check_count, check_positive
 from fdgcl.cli import options
 from fdgcl.cli.options import DATA, DIFFUSION, RUN, TRAINING, option
+from fdgcl.cli.outputs import refuse_existing
 from fdgcl.cli.runs import check_writable
 from fdgcl.cli.settings import given_settings
 from fdgcl.cli.talk import Talk
@@ -30,6 +30,7 @@ _OUT_OF_CORE = frozenset(
         "seed",
         "threads",
         "out_of_core",
+        "overwrite",
         "memory",
         "folder",
         "keep",
@@ -183,6 +184,7 @@ def bench(
             text="Where the record goes: a JSON file; with --scaling, a folder.",
         ),
     ] = None,
+    overwrite: options.Overwrite = False,
     quiet: Annotated[
         bool, option("--quiet", "-q", text="Show the result only.")
     ] = False,
@@ -212,10 +214,10 @@ def bench(
             check_positive(name, number)
     diffusion = {"time": time, "step": step, "orders": orders}
     talk = Talk(quiet=quiet, json=json)
-    command = shlex.join(["fdgcl", *context.meta.get(options.GIVEN, ())])
+    command = options.typed(context)
     if out_of_core:
         _refuse_others(context)
-        _check_output(None if output is None else output.parent)
+        _check_output(output, overwrite=overwrite)
         from fdgcl.cli.bench_outofcore import carry_out_of_core, new_order
 
         plain_sizes = {name[2:]: value for name, value in sizes.items()}
@@ -259,7 +261,7 @@ def bench(
                 "--probe": probe,
             }
             _refuse(given, "--scaling chooses what it trains on, and trains ours alone")
-            _check_output(output)
+            _check_output(output, overwrite=overwrite)
             carry_out_scaling(job, quick, talk)
             return
         _refuse({"--quick": quick}, "it goes with --scaling")
@@ -268,7 +270,7 @@ def bench(
         if dataset is not None or preset is not None:
             brings = f"{'--dataset' if dataset else '--preset'} brings its own graph"
             _refuse({"--nodes": nodes, "--edges": edges}, brings)
-        _check_output(None if output is None else output.parent)
+        _check_output(output, overwrite=overwrite)
         carry_out(
             job,
             dataset=dataset or preset,
@@ -298,9 +300,13 @@ def _refuse(given: dict[str, Any], why: str) -> None:
             raise InputError(message)
 
 
-def _check_output(folder: Path | None) -> None:
-    if folder is not None:
-        check_writable(folder)
+def _check_output(output: Path | None, *, overwrite: bool) -> None:
+    """Refuse a file, or a folder with files, that is there already."""
+    if output is None:
+        return
+    check_writable(output if output.is_dir() else output.parent)
+    if not output.is_dir() or any(output.iterdir()):
+        refuse_existing(output, overwrite=overwrite)
 
 
 def _check_device(device: str, precision: str) -> None:

@@ -17,15 +17,11 @@ from fdgcl.cli.options import (
     Features,
     GraphColumn,
     GraphIds,
-    Header,
-    IdColumn,
     Json,
-    LabelColumn,
     Labels,
-    SourceColumn,
-    TargetColumn,
-    WeightColumn,
+    Overwrite,
 )
+from fdgcl.cli.outputs import refuse_existing
 from fdgcl.cli.progress import bars
 from fdgcl.cli.source import (
     Reading,
@@ -33,8 +29,11 @@ from fdgcl.cli.source import (
     find_source,
     has_many,
     read_data,
+    readings,
     refuse_files,
 )
+from fdgcl.cli.tables import with_tables
+from fdgcl.graphs.files.options import TableOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -177,10 +176,12 @@ def verify(
 
 
 @app.command()
+@with_tables("edges", "features", "labels")
 def convert(
-    source: Annotated[
+    graph: Annotated[
         str,
         typer.Argument(
+            metavar="SOURCE",
             help="An edge list, a compact .npz file, or the name of a dataset.",
             show_default=False,
         ),
@@ -189,20 +190,16 @@ def convert(
         Path,
         typer.Option("--output", "-o", help="The .npz file.", show_default=False),
     ],
+    tables: TableOptions,
     features: Features = None,
     labels: Labels = None,
     graph_ids: GraphIds = None,
-    source_column: SourceColumn = None,
-    target_column: TargetColumn = None,
-    weight_column: WeightColumn = None,
-    id_column: IdColumn = None,
-    label_column: LabelColumn = None,
     graph_column: GraphColumn = None,
-    header: Header = None,
     root: Root = None,
     download: Annotated[
         bool, typer.Option("--download", help="Download a dataset that is not here.")
     ] = False,
+    overwrite: Overwrite = False,
     as_json: Json = False,
     debug: Debug = False,  # noqa: ARG001
 ) -> None:
@@ -210,25 +207,23 @@ def convert(
     if output.suffix != ".npz":
         message = f"--output must end in .npz, got {output}"
         raise InputError(message)
+    refuse_existing(output, overwrite=overwrite)
     reading = Reading(
-        features=features,
+        features=tuple(features or ()),
         labels=labels,
-        source_column=source_column,
-        target_column=target_column,
-        weight_column=weight_column,
-        id_column=id_column,
-        label_column=label_column,
-        header=header,
+        tables=tables,
         data_root=root,
         graph_ids=graph_ids,
         graph_column=graph_column,
     )
     with bars(shown=not as_json) as progress, progress.waiting("read"):
-        data, columns = _read(find_source(source), reading, download=download)
+        data, columns = _read(find_source(graph), reading, download=download)
     facts = _write(output, data, columns)
     if as_json:
         emit({"output": str(output), "source": data.source, **facts})
         return
+    for line in readings(data):
+        say(line)
     say(f"wrote {output}: {data}")
 
 

@@ -8,6 +8,8 @@ from typing import Annotated
 
 from fdgcl.cli import options
 from fdgcl.cli.options import DATA, option
+from fdgcl.cli.outputs import refuse_existing
+from fdgcl.cli.suggestions import command, free_path, option_words, path_word
 from fdgcl.cli.talk import Talk
 
 
@@ -61,6 +63,7 @@ def generate(
             text="The same seed and sizes give the same files.",
         ),
     ] = 0,
+    overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
@@ -72,11 +75,13 @@ def generate(
 
     fdgcl data generate --nodes 1000000 --edges 10000000 -o big
     """
+    from fdgcl._memory import describe_size
     from fdgcl.graphs.generating import PowerLawFiles
-    from fdgcl.scale.memory import describe_size
 
     talk = Talk(quiet=quiet, json=json)
     files = PowerLawFiles(nodes, edges, features, seed=seed)
+    for path in files.paths(output):
+        refuse_existing(path, overwrite=overwrite)
     start = time.perf_counter()
     with talk.bars() as bars:
         paths = files.write(output, bars)
@@ -95,5 +100,7 @@ def generate(
     )
     named = " and ".join(map(str, paths))
     talk.say(f"wrote {named}: {describe_size(size)} in {seconds:.1f} s")
-    more = f" --features {paths[1]}" if features else ""
-    talk.say(f"next: fdgcl data import {paths[0]}{more} --store {output / 'store'}")
+    words = [path_word(paths[0])]
+    words += option_words("--features", paths[1] if features else None)
+    words += option_words("--store", free_path(output / "store"))
+    talk.say(f"next: {command('data', 'import', *words)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -13,13 +12,17 @@ import typer
 from fdgcl.cli import options
 from fdgcl.cli.bounds import Memory, allowed_bytes
 from fdgcl.cli.options import DATA, RUN, option
+from fdgcl.cli.suggestions import command, free_path, option_words, path_word
+from fdgcl.cli.tables import with_tables
 from fdgcl.cli.talk import Talk
+from fdgcl.graphs.files.options import TableOptions
 
 if TYPE_CHECKING:
     from fdgcl.scale.importing import Request
     from fdgcl.scale.store import Store
 
 
+@with_tables("edges", "features")
 def import_files(
     edges: Annotated[
         Path,
@@ -39,11 +42,11 @@ def import_files(
             show_default=False,
         ),
     ],
+    tables: TableOptions,
     features: Annotated[
-        Path | None,
+        list[str] | None,
         option(
             "--features",
-            kind=Path,
             panel=DATA,
             metavar="FILE",
             text="Node features: Parquet, text or .npy.",
@@ -62,11 +65,6 @@ def import_files(
             "that point to it.",
         ),
     ] = "symmetric",
-    source_column: options.SourceColumn = None,
-    target_column: options.TargetColumn = None,
-    weight_column: options.WeightColumn = None,
-    id_column: options.IdColumn = None,
-    header: options.Header = None,
     name: Annotated[
         str | None,
         option(
@@ -94,19 +92,10 @@ def import_files(
 
     fdgcl data import edges.parquet --features x.parquet --store G --memory 6GB
     """
-    from fdgcl.scale.importing import Request
+    from fdgcl.scale.importing import Request, one_table
 
     request = Request(
-        edges,
-        features,
-        source=source_column,
-        target=target_column,
-        weight=weight_column,
-        id_column=id_column,
-        header="auto" if header is None else header,
-        direction=direction,
-        name=name,
-        seed=seed,
+        edges, one_table(features), tables, direction=direction, name=name, seed=seed
     )
     talk = Talk(quiet=quiet, json=json)
     allowed = allowed_bytes(memory)
@@ -117,9 +106,9 @@ def import_files(
 
 
 def _plan(request: Request, memory: int, talk: Talk) -> None:
+    from fdgcl._memory import describe_size
     from fdgcl.scale.cost import describe_seconds, import_seconds
     from fdgcl.scale.importing import plan_import
-    from fdgcl.scale.memory import describe_size
 
     plan = plan_import(request, memory)
     seconds = import_seconds(plan.edges, plan.nodes, plan.features)
@@ -129,7 +118,8 @@ def _plan(request: Request, memory: int, talk: Talk) -> None:
         nodes = f"perhaps {nodes} (the edges will tell)"
     elif not plan.nodes_known:
         nodes = f"about {nodes}"
-    talk.say(f"{nodes}, about {plan.edges:,} edges, {plan.features:,} features")
+    width = "" if plan.features_known else "about "
+    talk.say(f"{nodes}, about {plan.edges:,} edges, {width}{plan.features:,} features")
     talk.say(
         f"memory: {describe_size(plan.peak_memory)} at the peak (allowed: "
         f"{describe_size(plan.memory)}; the least that would do: "
@@ -143,14 +133,15 @@ def _plan(request: Request, memory: int, talk: Talk) -> None:
 
 
 def _run(request: Request, folder: Path, memory: int, talk: Talk) -> None:
+    from fdgcl._memory import describe_size
     from fdgcl.scale.importing import run_request
-    from fdgcl.scale.memory import describe_size
 
     start = time.perf_counter()
     with talk.bars() as bars:
         store = run_request(request, folder, memory, bars)
     facts = _facts(store, time.perf_counter() - start)
     talk.emit(facts)
+    talk.notice(*store.manifest.reading)
     made = " (random: there were none)" if store.manifest.structural else ""
     talk.say(
         f"{store.manifest.name}: {facts['nodes']:,} nodes, {facts['edges']:,} edges "
@@ -160,8 +151,9 @@ def _run(request: Request, folder: Path, memory: int, talk: Talk) -> None:
     talk.say(
         f"wrote {folder}: {describe_size(facts['bytes'])} in {facts['seconds']:.1f} s"
     )
-    following = ["fdgcl", "train", str(folder), "-o", f"{folder}-embedding"]
-    talk.say(f"next: {shlex.join(following)}")
+    target = free_path(folder.with_name(f"{folder.name}-embedding"))
+    words = [path_word(folder), *option_words("-o", target)]
+    talk.say(f"next: {command('train', *words)}")
 
 
 def _facts(store: Store, seconds: float) -> dict[str, Any]:
@@ -177,6 +169,8 @@ def _facts(store: Store, seconds: float) -> dict[str, Any]:
         "ids": manifest.ids,
         "features": manifest.features,
         "structural": manifest.structural,
+        "feature_schema": manifest.feature_schema,
+        "reading": list(manifest.reading),
         "bytes": sum(array.nbytes for array in store.arrays()),
         "seconds": round(seconds, 2),
         "fingerprint": store.fingerprint,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from fdgcl.cli import options
 from fdgcl.cli.job import Job
 from fdgcl.cli.runs import RUNS, check_writable
 from fdgcl.cli.source import Reading, find_source
 from fdgcl.cli.start import Start, build_model
+from fdgcl.cli.suggestions import command, free_path
 from fdgcl.cli.talk import Talk
 
 GRAPH = "cora-bundled"
@@ -37,7 +40,11 @@ def demo(
         talk,
         seeds=SEEDS,
         scored=True,
-        following="fdgcl embed edges.csv --features x.parquet -o z.parquet",
+        following=command(
+            *("embed", "EDGES.csv", "--features", "FEATURES.parquet"),
+            *("-o", free_path(Path("z.parquet"))),
+        ),
     )
-    job.run(None, None, resume=False, command=f"fdgcl embed {GRAPH} --seeds {SEEDS}")
+    again = command("embed", GRAPH, "--seeds", SEEDS, "--evaluate")
+    job.run(None, None, resume=False, command=again)
     talk.say("           your own graph; without features it works as well")

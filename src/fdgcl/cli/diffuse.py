@@ -17,6 +17,7 @@ from fdgcl.cli.settings import (
     chosen_settings,
     with_settings,
 )
+from fdgcl.cli.suggestions import free_path, option_words, path_word
 from fdgcl.cli.talk import Talk
 
 
@@ -150,11 +151,11 @@ def _following(
     store: Path, memory: str | None, file: Path | None, settings: dict[str, Any]
 ) -> list[str]:
     """The command that trains on what was diffused: it needs the same settings."""
-    words = ["fdgcl", "train", str(store), "-o", "Z"]
-    words += [] if memory is None else ["--memory", memory]
-    words += [] if file is None else ["--settings", str(file)]
+    words = ["fdgcl", "train", path_word(store), "-o", str(free_path(Path("Z")))]
+    words += option_words("--memory", memory)
+    words += option_words("--settings", file)
     for name, value in settings.items():
         if value is not None:
             text = f"{value:.15g}" if isinstance(value, float) else str(value)
-            words += [f"--{name.replace('_', '-')}", text]
+            words += option_words(f"--{name.replace('_', '-')}", text)
     return words

@@ -10,18 +10,16 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from fdgcl._checks import InputError
-from fdgcl.cli.console import fail
-from fdgcl.cli.failures import INTERRUPTED
+from fdgcl._files import DiskFullError
+from fdgcl._memory import describe_size
+from fdgcl.cli.failures import interruption
 from fdgcl.cli.talk import Talk
 from fdgcl.diffusion.stability import StabilityReport, stability_report
 from fdgcl.scale.diffused import Diffusion
 from fdgcl.scale.diffusing import begin
 from fdgcl.scale.executors import Executor
 from fdgcl.scale.executors.running import plan_slices, run_slices
-from fdgcl.scale.memory import describe_size
 from fdgcl.scale.plan import DiffusionPlan
 from fdgcl.scale.store import Store
 from fdgcl.settings import Settings
@@ -111,11 +109,8 @@ class DiffuseJob:
                     self._tell_done(diffusion, missing)
                     run_slices(diffusion, left, self.executor, plan.threads, bars)
                 except KeyboardInterrupt:
-                    message = (
-                        "interrupted; what is done is kept: the same command goes on"
-                    )
-                    fail(message)
-                    raise typer.Exit(INTERRUPTED) from None
+                    rest = "; what is done is kept: the same command goes on"
+                    raise interruption(rest) from None
         self._tell(diffusion, len(left), time.perf_counter() - start)
 
     @property
@@ -160,7 +155,7 @@ class DiffuseJob:
                 f"{self.store.folder} has {describe_size(free)} of free disk, and the "
                 f"diffused features take {describe_size(needed)}"
             )
-            raise InputError(message)
+            raise DiskFullError(message)
 
     def _stability(self) -> StabilityReport:
         settings, diffusion = self.settings, self._diffusion

@@ -8,34 +8,35 @@ from typing import Annotated, Any
 
 import typer
 
-from fdgcl._checks import check_count
+from fdgcl._checks import check_count, check_seed
 from fdgcl.cli import options
 from fdgcl.cli.job import Job
 from fdgcl.cli.level import find_level, refuse_scores_of_nodes
 from fdgcl.cli.options import GIVEN, RUN, option
+from fdgcl.cli.outputs import refuse_existing
+from fdgcl.cli.record import is_own
 from fdgcl.cli.runs import check_output, check_run
 from fdgcl.cli.settings import given_settings, with_settings
 from fdgcl.cli.source import Reading, find_source, need_labels, refuse_files
 from fdgcl.cli.start import Start, build_model
+from fdgcl.cli.tables import with_tables
 from fdgcl.cli.talk import Talk
+from fdgcl.graphs.files.options import TableOptions
 
 
+@with_tables("edges", "features", "labels")
 @with_settings
 def embed(
     context: typer.Context,
     graph: options.GraphName,
+    tables: TableOptions,
     features: options.Features = None,
     labels: options.Labels = None,
     graph_ids: options.GraphIds = None,
-    source_column: options.SourceColumn = None,
-    target_column: options.TargetColumn = None,
-    weight_column: options.WeightColumn = None,
-    id_column: options.IdColumn = None,
-    label_column: options.LabelColumn = None,
     graph_column: options.GraphColumn = None,
-    header: options.Header = None,
     data_root: options.DataRoot = None,
     output: options.Output = None,
+    overwrite: options.Overwrite = False,
     level: options.Level = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -87,8 +88,9 @@ def embed(
         bool,
         option(
             "--evaluate",
-            text="Score the embedding beside training-free ones, by a linear probe or, "
-            "of graphs, an SVM on folds; needs labels.",
+            text="Score the embedding beside training-free ones, by a linear probe "
+            "(ridge regression of values) or, of graphs, an SVM on folds; needs "
+            "labels.",
             panel=RUN,
         ),
     ] = False,
@@ -115,14 +117,9 @@ def embed(
     talk = Talk(quiet=quiet, json=json)
     source = find_source(graph)
     reading = Reading(
-        features=features,
+        features=tuple(features or ()),
         labels=labels,
-        source_column=source_column,
-        target_column=target_column,
-        weight_column=weight_column,
-        id_column=id_column,
-        label_column=label_column,
-        header=header,
+        tables=tables,
         data_root=data_root,
         graph_ids=graph_ids,
         graph_column=graph_column,
@@ -138,8 +135,11 @@ def embed(
         check_run(run, resume=resume)
         if output is not None:
             check_output(output)
+            own = resume and is_own(run, output)
+            refuse_existing(output, overwrite=overwrite or own)
     start = Start(preset, variant, settings_file)
     model = build_model(source, start, given_settings(settings), reading, talk)
+    check_seed("the last of the seeds", model.seed + seeds - 1)
     job = Job(source, reading, model, talk, seeds=seeds, scored=evaluate, level=chosen)
     if dry_run:
         job.plan()
@@ -152,7 +152,8 @@ def _typed(context: typer.Context) -> str:
     given: list[str] = list(context.meta.get(GIVEN, ()))
     kept: list[str] = []
     skip = False
-    for word in given:
+    end = given.index("--") if "--" in given else len(given)
+    for word in given[:end]:
         if skip or word == "--resume" or word.startswith("--run="):
             skip = False
             continue
@@ -160,4 +161,4 @@ def _typed(context: typer.Context) -> str:
             skip = True
             continue
         kept.append(word)
-    return shlex.join(["fdgcl", *kept])
+    return shlex.join(["fdgcl", *kept, *given[end:]])

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from fdgcl._checks import InputError, choose
 from fdgcl.cli import options
 from fdgcl.cli.evaluate_graphs import show_graphs
+from fdgcl.cli.evaluate_nodes import show_nodes
 from fdgcl.cli.level import Level
 from fdgcl.cli.options import DATA, option
 from fdgcl.cli.progress import bars
 from fdgcl.cli.source import Reading
+from fdgcl.cli.tables import with_tables
 from fdgcl.cli.talk import Talk
 from fdgcl.cli.truth import Truth, from_dataset, from_file
-from fdgcl.experiments.measures.scores import percent
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from fdgcl.cli.progress import Bars
-    from fdgcl.evaluation.results import ClusterResult, KNNResult, ProbeResult
+from fdgcl.graphs.files.options import TableOptions
 
 
+@with_tables("labels")
 def evaluate(
     embedding: Annotated[
         Path,
@@ -34,6 +29,7 @@ def evaluate(
             metavar="Z.parquet", help="What `fdgcl embed` wrote.", show_default=False
         ),
     ],
+    tables: TableOptions,
     dataset: Annotated[
         str | None,
         option(
@@ -55,8 +51,6 @@ def evaluate(
             show_default="node; with --dataset, what the dataset has",
         ),
     ] = None,
-    id_column: options.IdColumn = None,
-    label_column: options.LabelColumn = None,
     splits: Annotated[
         str | None,
         option(
@@ -83,13 +77,14 @@ def evaluate(
 ) -> None:
     """Score an embedding: linear probe, nearest neighbours, k-means.
 
-    Ids in the embedding are matched to those of the labels. Every choice is made on
-    validation nodes; test nodes are scored once. Graphs are scored by support vector
-    machines on ten folds, every choice made inside the fold.
+    Ids in the embedding are matched to those of the labels. Labels may be classes,
+    values (scored by ridge regression) or several at once (one classifier for each).
+    Every choice is made on validation nodes; test nodes are scored once. Graphs are
+    scored by support vector machines on ten folds, every choice made inside the fold.
 
     fdgcl evaluate z.parquet --dataset cora
 
-    fdgcl evaluate z.parquet --labels y.csv
+    fdgcl evaluate z.parquet --labels y.csv --label-column age --task regress
 
     fdgcl evaluate z.parquet --dataset proteins
     """
@@ -101,7 +96,8 @@ def evaluate(
         choose("kind of splits", splits, dict.fromkeys(("dataset", "random")))
     if level is not None:
         choose("level", level, dict.fromkeys(("node", "graph")))
-    Reading(labels=labels).check()
+    reading = Reading(labels=labels, tables=tables)
+    reading.check()
 
     from fdgcl.embeddings import read_embeddings
 
@@ -109,91 +105,49 @@ def evaluate(
         with progress.waiting("read"):
             ids, z = read_embeddings(embedding)
             if dataset is not None:
-                truth = from_dataset(dataset, data_root, ids, embedding)
+                truth = from_dataset(dataset, data_root, ids, embedding, tables.task)
             else:
-                assert labels is not None
                 wanted: Level = "graph" if level == "graph" else "node"
-                truth = from_file(
-                    labels, id_column, label_column, ids, embedding, wanted
-                )
+                truth = from_file(reading, ids, embedding, wanted)
         _check_level(truth, level, splits)
-        if truth.level == "graph":
-            show_graphs(z[truth.rows], truth, embedding, seed, talk, progress)
-            return
-        if splits == "random" or truth.splits is None:
-            if splits == "dataset":
-                message = f"{truth.name} has no splits of its own: use --splits random"
-                raise InputError(message)
-            truth = truth.split_at_random(seed)
-        scores = _score(z[truth.rows], truth, seed, progress)
-    talk.show(_table(scores, truth, len(ids)))
-    talk.emit(_summary(scores, truth, embedding))
+        truth.targets.refuse_trivial(truth.name)
+        if truth.level == "node":
+            truth = _split(truth, splits, seed)
+        _tell(truth, talk, quiet=quiet)
+        show = show_nodes if truth.level == "node" else show_graphs
+        show(z[truth.rows], truth, embedding, seed, talk, progress)
+
+
+def _split(truth: Truth, splits: str | None, seed: int) -> Truth:
+    if truth.splits is not None and splits != "random":
+        return truth
+    if splits == "dataset":
+        message = f"{truth.name} has no splits of its own: use --splits random"
+        raise InputError(message)
+    return truth.split_at_random(seed)
+
+
+def _tell(truth: Truth, talk: Talk, *, quiet: bool) -> None:
+    """Tell what was taken; graphs have classes, and no other task."""
+    from fdgcl.evaluation.tasks import task_line
+
+    graphs = truth.level == "graph"
+    lines = [*truth.lines, *([] if graphs else [task_line(truth.targets)])]
+    if quiet:
+        talk.notices += lines
+    else:
+        talk.notice(*lines)
 
 
 def _check_level(truth: Truth, level: str | None, splits: str | None) -> None:
     if level is not None and level != truth.level:
         message = f"--level {level} does not fit: {truth.name} has {truth.level}s"
         raise InputError(message)
+    if truth.level == "graph":
+        truth.targets.need_classes(truth.name)
     if truth.level == "graph" and splits is not None:
         message = (
             f"--splits {splits} goes with nodes; graphs are scored on folds, dealt by "
             "seed"
         )
         raise InputError(message)
-
-
-@dataclass(frozen=True)
-class _Scores:
-    probe: ProbeResult
-    neighbours: KNNResult
-    clusters: ClusterResult
-
-
-def _score(z: Any, truth: Truth, seed: int, progress: Bars) -> _Scores:
-    from fdgcl.evaluation import cluster, knn, linear_probe
-
-    assert truth.splits is not None
-    probe = linear_probe(z, truth.y, truth.splits, progress=partial(progress, "probe"))
-    with progress.waiting("neighbours"):
-        neighbours = knn(z, truth.y, truth.splits)
-    with progress.waiting("k-means"):
-        clusters = cluster(z, truth.y, seed=seed)
-    return _Scores(probe, neighbours, clusters)
-
-
-def _table(scores: _Scores, truth: Truth, nodes: int) -> Table:
-    from rich.table import Table
-
-    assert truth.splits is not None
-    labelled = int((truth.y >= 0).sum())
-    count = len(truth.splits)
-    caption = (
-        f"labels of {truth.name}: {labelled:,} of {nodes:,} nodes, "
-        f"{scores.probe.classes} classes; {count} split{'s'[: count > 1]} "
-        f"({truth.splits.name}), mean ± standard deviation in %"
-    )
-    table = Table(caption=caption, caption_justify="left", caption_style="dim")
-    table.add_column("")
-    table.add_column("test", justify="right")
-    table.add_column("validation", justify="right")
-    for name, result in (
-        ("linear probe, accuracy", scores.probe),
-        ("nearest neighbours, accuracy", scores.neighbours),
-    ):
-        table.add_row(name, percent(result.test), percent(result.val))
-    table.add_row("k-means, NMI (all labelled nodes)", percent(scores.clusters.nmi))
-    table.add_row("k-means, ARI (all labelled nodes)", percent(scores.clusters.ari))
-    return table
-
-
-def _summary(scores: _Scores, truth: Truth, embedding: Path) -> dict[str, object]:
-    assert truth.splits is not None
-    return {
-        "embedding": str(embedding),
-        "labels": truth.name,
-        "labelled": int((truth.y >= 0).sum()),
-        "splits": {"name": truth.splits.name, "count": len(truth.splits)},
-        "probe": scores.probe.to_dict(),
-        "knn": scores.neighbours.to_dict(),
-        "kmeans": scores.clusters.to_dict(),
-    }

@@ -37,16 +37,16 @@ def show_graphs(
     for kernel in ("rbf", "linear"):
         progress.part(f"{kernel} kernel")
         machines[kernel] = graph_svm(
-            z, truth.y, kernel=kernel, progress=partial(progress, "folds")
+            z, truth.targets.codes, kernel=kernel, progress=partial(progress, "folds")
         )
     with progress.waiting("k-means"):
-        clusters = cluster(z, truth.y, seed=seed)
+        clusters = cluster(z, truth.targets.codes, seed=seed)
     talk.show(_table(machines, clusters, truth))
     talk.emit(
         {
             "embedding": str(embedding),
             "labels": truth.name,
-            "labelled": int((truth.y >= 0).sum()),
+            "labelled": truth.targets.num_labelled,
             "level": "graph",
             "svm": {kernel: found.to_dict() for kernel, found in machines.items()},
             "kmeans": clusters.to_dict(),
@@ -60,9 +60,9 @@ def _table(
     from rich.table import Table
 
     first = machines["rbf"]
-    labelled = int((truth.y >= 0).sum())
+    labelled = truth.targets.num_labelled
     caption = (
-        f"labels of {truth.name}: {labelled:,} of {len(truth.y):,} graphs, "
+        f"labels of {truth.name}: {labelled:,} of {len(truth.targets):,} graphs, "
         f"{first.classes} classes; mean ± standard deviation over {len(first.test)} "
         f"dealings of {len(first.test[0])} folds, in %"
     )

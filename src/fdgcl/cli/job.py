@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from fdgcl._checks import InputError
-from fdgcl.cli.console import fail
-from fdgcl.cli.failures import INTERRUPTED
+from fdgcl.cli.failures import interruption
 from fdgcl.cli.level import Level, row_ids
 from fdgcl.cli.record import write_record
 from fdgcl.cli.runs import EMBEDDING, run_folder
@@ -28,8 +24,11 @@ from fdgcl.cli.scores import (
     score_table,
     with_splits,
 )
-from fdgcl.cli.source import Reading, Source, has_many, read_data, summary
+from fdgcl.cli.source import Reading, Source, read_data, readings, summary
+from fdgcl.cli.suggestions import Done, command, path_word, resumed
 from fdgcl.cli.talk import Talk
+from fdgcl.cli.truth import targets_of
+from fdgcl.report.numerals import PLAIN
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,23 +100,28 @@ class Job:
                 try:
                     runs = self._train(graph, path, bars, resume=resume)
                 except KeyboardInterrupt:
-                    fail(_how_to_resume(path, command))
-                    raise typer.Exit(INTERRUPTED) from None
+                    raise interruption(_how_to_resume(path, command)) from None
                 target = output or path / EMBEDDING
                 _write(target, row_ids(graph, self.level), runs[0].embedding, path)
-                rows = self._score(graph, runs, bars)
-                write_record(
+                remember = partial(
+                    write_record,
                     path,
                     command=command,
                     source=self.source,
                     reading=self.reading,
                     embedding=target,
                     seconds=runs[0].seconds,
-                    notices=self.talk.notices,
-                    scores=[row.to_dict() for row in rows],
-                    scored=_caption(graph, len(runs)) if rows else "",
                     level=self.level,
                 )
+                # At once, so that a run that is stopped here knows its own file.
+                remember(notices=self.talk.notices)
+                rows = self._score(graph, runs, bars)
+                if rows:
+                    remember(
+                        notices=self.talk.notices,
+                        scores=[row.to_dict() for row in rows],
+                        scored=_caption(graph, len(runs), rows[0]),
+                    )
         self._tell(graph, runs, rows, target, path)
 
     def _read(self, bars: Bars) -> Data:
@@ -125,10 +129,10 @@ class Job:
 
         with bars.waiting("read"):
             data = read_data(self.source, self.reading)
-        self.talk.notice(summary(data))
+        self.talk.notice(summary(data), *readings(data))
         if self.scored and isinstance(data, Graph):
-            data, notice = with_splits(data)
-            self.talk.notice(*[notice] if notice else [])
+            data, lines = with_splits(data, self.reading.tables.task)
+            self.talk.notice(*lines)
         elif self.scored:
             assert not isinstance(data, Graph)
             need_graph_labels(data)
@@ -188,16 +192,14 @@ class Job:
     ) -> None:
         count, dim = runs[0].embedding.shape
         facts = runs[0].facts()
-        following = self.following or _next_command(
-            self.source, self.reading, target, folder, rows
-        )
+        following = self.following or self._done(graph, target, folder, rows)
         self.talk.say(f"embedding  {target}  ({count:,} {self.level}s x {dim})")
         self.talk.say(f"run        {folder}")
         self.talk.say(f"training   {describe(facts)}")
         if rows:
-            judge = "linear probe" if self.level == "node" else "SVM"
-            self.talk.show(score_table(rows, _caption(graph, len(runs)), judge))
-        self.talk.say(f"look       fdgcl report {shlex.quote(str(folder))}")
+            caption = _caption(graph, len(runs), rows[0])
+            self.talk.show(score_table(rows, caption, _judge(graph)))
+        self.talk.say(f"look       {command('report', path_word(folder))}")
         self.talk.say(f"next       {following}")
         self.talk.emit(
             {
@@ -213,6 +215,26 @@ class Job:
                 "next": following,
             }
         )
+
+    def _done(
+        self, graph: Data, target: Path, folder: Path, rows: Sequence[Row]
+    ) -> str:
+        from fdgcl.levels import as_graph, settings_for
+
+        made = None
+        if as_graph(graph).features is None:
+            made = settings_for(graph, self.model.check()).structural
+        done = Done(
+            self.source,
+            self.reading,
+            graph,
+            self.level,
+            made,
+            target,
+            folder,
+            scored=bool(rows),
+        )
+        return done.next_command()
 
 
 @dataclass(frozen=True)
@@ -254,7 +276,7 @@ def _write(target: Path, ids: Any, embedding: Any, folder: Path) -> None:
         write_embeddings(target, ids, embedding)
     except InputError as error:
         message = f"{error}; the trained model is kept in {folder}"
-        raise InputError(message) from None
+        raise type(error)(message) from None
 
 
 def _about(data: Data) -> dict[str, Any]:
@@ -272,7 +294,16 @@ def _about(data: Data) -> dict[str, Any]:
     }
 
 
-def _caption(graph: Data, seeds: int) -> str:
+def _judge(data: Data) -> str:
+    from fdgcl.evaluation.tasks import judge_of
+    from fdgcl.graphs import Graph
+
+    targets = targets_of(data)
+    assert targets is not None
+    return judge_of(targets) if isinstance(data, Graph) else "SVM"
+
+
+def _caption(graph: Data, seeds: int, row: Row) -> str:
     from fdgcl.graphs import Graph
 
     if not isinstance(graph, Graph):
@@ -283,33 +314,15 @@ def _caption(graph: Data, seeds: int) -> str:
         )
     assert graph.splits is not None
     count = len(graph.splits)
+    unit = "" if row.measure in PLAIN else " in %"
     return (
-        f"accuracy in %, mean ± standard deviation over {seeds} seed{'s'[: seeds > 1]} "
-        f"and {count} split{'s'[: count > 1]} ({graph.splits.name}); every choice is "
-        "made on validation"
+        f"{row.measure}{unit}, mean ± standard deviation over {seeds} "
+        f"seed{'s'[: seeds > 1]} and {count} split{'s'[: count > 1]} "
+        f"({graph.splits.name}); every choice is made on validation"
     )
-
-
-def _next_command(
-    source: Source, reading: Reading, target: Path, folder: Path, rows: Sequence[Row]
-) -> str:
-    if not rows and source.path is None:
-        return shlex.join(["fdgcl", "evaluate", str(target), "--dataset", source.name])
-    if not rows and reading.labels is not None:
-        words = ["fdgcl", "evaluate", str(target), "--labels", str(reading.labels)]
-        words += ["--level", "graph"] if reading.graph_ids is not None else []
-        return shlex.join(words)
-    # Where there was no file of features they were made, and are made again.
-    options = "" if reading.feature_file is None else " --features NEW_FEATURES"
-    options += "" if reading.graph_ids is None else " --graph-ids NEW_GRAPH_IDS"
-    new = f"NEW_EDGES{options}"
-    if reading.graph_ids is None and has_many(source, reading):
-        new = "NEW_GRAPHS.npz"
-    return f"fdgcl transform {shlex.quote(str(folder))} {new} -o z2.parquet"
 
 
 def _how_to_resume(folder: Path, command: str) -> str:
     if not any(folder.iterdir()):
-        return "interrupted before there was anything to keep"
-    run = shlex.quote(str(folder))
-    return f"interrupted; go on where it stopped with: {command} --run {run} --resume"
+        return " before there was anything to keep"
+    return f"; go on where it stopped with: {resumed(command, folder)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +24,11 @@ def _remember_debug(context: typer.Context, wanted: bool) -> bool:
     if wanted:
         context.meta[DEBUG] = True
     return wanted
+
+
+def typed(context: typer.Context) -> str:
+    """The command as the user typed it."""
+    return shlex.join(["fdgcl", *context.meta.get(GIVEN, ())])
 
 
 def whole_number(text: str) -> int:
@@ -70,13 +76,14 @@ GraphName = Annotated[
     ),
 ]
 Features = Annotated[
-    str | None,
+    list[str] | None,
     option(
         "--features",
         panel=DATA,
         metavar="FILE|KIND",
         text="Node features: a Parquet, CSV, npy or npz file; or degree, spectral or "
-        "random, which are made from the edges alone.",
+        "random, which are made from the edges alone. Several files, or TYPE=FILE "
+        "several times, for several types of nodes.",
     ),
 ]
 Labels = Annotated[
@@ -118,44 +125,6 @@ Level = Annotated[
         show_default="graph where there are many graphs, else node",
     ),
 ]
-SourceColumn = Annotated[
-    str | None,
-    option(
-        "--source-column", panel=DATA, metavar="COLUMN", text="Where an edge starts."
-    ),
-]
-TargetColumn = Annotated[
-    str | None,
-    option("--target-column", panel=DATA, metavar="COLUMN", text="Where an edge ends."),
-]
-WeightColumn = Annotated[
-    str | None,
-    option("--weight-column", panel=DATA, metavar="COLUMN", text="Weight of an edge."),
-]
-IdColumn = Annotated[
-    str | None,
-    option(
-        "--id-column",
-        panel=DATA,
-        metavar="COLUMN",
-        text="Node id in the feature and label files.",
-    ),
-]
-LabelColumn = Annotated[
-    str | None,
-    option(
-        "--label-column", panel=DATA, metavar="COLUMN", text="Label in the label file."
-    ),
-]
-Header = Annotated[
-    bool | None,
-    option(
-        "--header/--no-header",
-        panel=DATA,
-        text="Whether the first row of the edge list names its columns.",
-        show_default="found out",
-    ),
-]
 DataRoot = Annotated[
     Path | None,
     option(
@@ -170,6 +139,10 @@ DataRoot = Annotated[
 Output = Annotated[
     Path | None,
     option("--output", "-o", kind=Path, text="Where the embedding goes, as Parquet."),
+]
+Overwrite = Annotated[
+    bool,
+    option("--overwrite", text="Replace output files that are there already."),
 ]
 SettingsFile = Annotated[
     Path | None,

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
 from fdgcl._version import __version__
+from fdgcl.cli.outputs import checksum
 from fdgcl.cli.source import Reading, Source
+from fdgcl.graphs.files.options import TableOptions
 
 FILE = "job.json"
-FORMAT = "fdgcl-job-1"
+FORMAT = "fdgcl-job-2"
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
 
 
@@ -34,6 +36,7 @@ class Record:
         scored: Whose labels, which splits.
         versions: Of Python and packages.
         level: What one row of the embedding stands for, `node` or `graph`.
+        checksum: Of the embedding as it was written; None where it was not noted.
     """
 
     command: str
@@ -46,6 +49,11 @@ class Record:
     scored: str
     versions: Mapping[str, str]
     level: str = "node"
+    checksum: str | None = None
+
+    def wrote(self, path: Path) -> bool:
+        """Whether a file, or folder, is the embedding as this run left it."""
+        return self.checksum is not None and self.checksum == checksum(path)
 
 
 def write_record(
@@ -60,29 +68,39 @@ def write_record(
     scores: Sequence[Mapping[str, Any]] = (),
     scored: str = "",
     level: str = "node",
+    model: str | None = None,
 ) -> None:
-    """Write the record of a job to its run folder; paths are made absolute."""
+    """Write the record of a job to its run folder; paths are made absolute.
+
+    An embedding in parts that are still to be written is known by its model.
+    """
     # Here, as `--help` need not load it.
     from importlib.metadata import version
 
-    files = {
+    files: dict[str, Any] = {
         name: None if value is None else str(Path(value).absolute())
         for name, value in (
             ("labels", reading.labels),
             ("data_root", reading.data_root),
-            ("features", reading.feature_file),
             ("graph_ids", reading.graph_ids),
         )
     }
-    if reading.made is not None:
-        files["features"] = reading.made
+    files["features"] = [
+        *([] if reading.made is None else [reading.made]),
+        *(f"{kind}={file.absolute()}" for kind, file in reading.feature_files.items()),
+    ]
     path = None if source.path is None else str(source.path.absolute())
     value = {
         "format": FORMAT,
         "command": command,
         "graph": {"name": source.name, "path": path},
-        "reading": {**asdict(reading), **files},
+        "reading": {
+            **files,
+            "tables": reading.options(),
+            "graph_column": reading.graph_column,
+        },
         "embedding": str(embedding.absolute()),
+        "checksum": model or checksum(embedding),
         "seconds": round(seconds, 3),
         "notices": list(notices),
         "scores": list(scores),
@@ -122,16 +140,31 @@ def read_record(folder: Path) -> Record | None:
             scored=str(value["scored"]),
             versions={str(k): str(v) for k, v in value["versions"].items()},
             level=str(value.get("level", "node")),  # older runs are of nodes
+            checksum=value.get("checksum"),
         )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         message = f"{file} was not written by fdgcl, or is damaged"
         raise InputError(message) from None
 
 
 def _reading(value: Mapping[str, Any]) -> Reading:
-    reading = Reading(**value)
     files: dict[str, Any] = {
-        name: None if value.get(name) is None else Path(value[name])
+        name: None if value[name] is None else Path(value[name])
         for name in ("labels", "data_root", "graph_ids")
     }
-    return replace(reading, **files)
+    return Reading(
+        **files,
+        features=tuple(map(str, value["features"])),
+        tables=TableOptions.of(value["tables"]),
+        graph_column=value["graph_column"],
+    )
+
+
+def is_own(folder: Path | None, embedding: Path) -> bool:
+    """Whether a file is the embedding that the run in a folder wrote last."""
+    record = None if folder is None else read_record(folder)
+    return (
+        record is not None
+        and record.embedding == embedding.absolute()
+        and record.wrote(embedding)
+    )

@@ -10,10 +10,13 @@ import typer
 from fdgcl._checks import InputError
 from fdgcl.cli import options
 from fdgcl.cli.options import DATA, option
+from fdgcl.cli.outputs import Ledger
 from fdgcl.cli.report_run import Given, gather
 from fdgcl.cli.runs import check_writable
 from fdgcl.cli.source import Reading
+from fdgcl.cli.tables import with_tables
 from fdgcl.cli.talk import Talk
+from fdgcl.graphs.files.options import TableOptions
 
 if TYPE_CHECKING:
     from fdgcl.cli.progress import Bars
@@ -23,6 +26,7 @@ PAGE = "report.html"
 RECORDS = "records.jsonl"  # what tells a run of `fdgcl reproduce`
 
 
+@with_tables("labels")
 def report(
     run: Annotated[
         Path,
@@ -32,6 +36,7 @@ def report(
             show_default=False,
         ),
     ],
+    tables: TableOptions,
     embedding: Annotated[
         Path | None,
         option(
@@ -53,8 +58,6 @@ def report(
         ),
     ] = None,
     labels: options.Labels = None,
-    id_column: options.IdColumn = None,
-    label_column: options.LabelColumn = None,
     data_root: options.DataRoot = None,
     output: Annotated[
         Path | None,
@@ -74,6 +77,7 @@ def report(
             text="Folder for the figures as PNG and PDF files as well.",
         ),
     ] = None,
+    overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
@@ -81,14 +85,18 @@ def report(
     """Make one self-contained HTML page of a run.
 
     It shows the embedding as a map, the course of the training, what the diffusion
-    does to each frequency, and the accuracy where labels are known.
+    does to each frequency, and the scores where labels are known.
 
     fdgcl report runs/cora-20260101-120000 -o cora.html
     """
     talk = Talk(quiet=quiet, json=json)
-    given = Given(embedding, dataset, labels, id_column, label_column, data_root)
+    given = Given(embedding, dataset, labels, tables, data_root)
     target = output or run / PAGE
     _check(run, given, target, figures)
+    ledger = Ledger(run)
+    ledger.check(target, overwrite=overwrite)
+    if figures is not None:
+        ledger.check_figures(figures, overwrite=overwrite)
 
     from fdgcl.report.html import write_page
     from fdgcl.report.static import need_matplotlib, write_figures
@@ -100,6 +108,7 @@ def report(
         with bars.waiting("drawing"):
             write_page(page, target)
             written = write_figures(page, figures) if figures is not None else []
+            ledger.note([target, *written])
     talk.say(f"report     {target}  ({target.stat().st_size / 1e6:.1f} MB)")
     if figures is not None:
         talk.say(f"figures    {figures}  ({len(written)} files)")

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
 from fdgcl.cli.level import Level, row_ids
+from fdgcl.cli.truth import targets_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from fdgcl.cli.progress import Bars
     from fdgcl.cli.source import Data
-    from fdgcl.graphs import Splits
+    from fdgcl.graphs import Splits, Targets
+    from fdgcl.graphs.files.options import TableOptions
     from fdgcl.report.accuracy import Score
     from fdgcl.report.embedding_map import Groups
     from fdgcl.report.run_page import Embedded
@@ -28,35 +28,37 @@ class Labelled:
 
     Attributes:
         name: Where they come from.
-        y: Class codes, -1 for none.
-        class_names: What the codes stand for.
+        targets: Classes, values, or several labels at once.
         splits: How the rows are split, if that is known.
         level: What a row stands for.
     """
 
     name: str
-    y: npt.NDArray[np.int64]
-    class_names: tuple[str, ...]
+    targets: Targets
     splits: Splits | None = None
     level: Level = "node"
 
     @property
-    def groups(self) -> Groups:
-        """The labels as groups of a map."""
-        from fdgcl.report.embedding_map import Groups
+    def groups(self) -> Groups | None:
+        """The labels as groups of a map; None where a node has several."""
+        from fdgcl.report.embedding_map import Groups, fifths
 
-        return Groups(self.y, self.class_names, f"label, of {self.name}")
+        if self.targets.kind == "multilabel":
+            return None
+        if self.targets.values is not None:
+            return fifths(self.targets.values, f"fifth of the labels of {self.name}")
+        assert self.targets.codes is not None
+        what = f"label, of {self.name}"
+        return Groups(self.targets.codes, self.targets.names, what)
 
     def with_splits(self) -> Splits:
         """The splits; without any, ten random ones, 10 / 10 / 80 % of the labelled."""
-        from fdgcl.graphs import random_splits
+        from fdgcl.evaluation.tasks import draw_splits
 
-        if self.splits is not None:
-            return self.splits
-        return random_splits(self.y, train=0.1, val=0.1, count=10, seed=0)
+        return self.splits or draw_splits(self.targets)
 
     def score(self, z: Any, bars: Bars) -> tuple[Score, str]:
-        """Score an embedding: nodes by a linear probe, graphs by an SVM on folds.
+        """Score an embedding: nodes by the probe that fits, graphs by an SVM on folds.
 
         Returns:
             The score, and what it was measured on.
@@ -64,59 +66,69 @@ class Labelled:
         Raises:
             InputError: The labels do not suffice.
         """
-        from fdgcl.evaluation import graph_svm, linear_probe
+        from fdgcl.evaluation import graph_svm
+        from fdgcl.evaluation.tasks import measures, probe
         from fdgcl.report.accuracy import Score
 
         name = "this embedding"
+        self.targets.refuse_trivial(self.name)
         if self.level == "graph":
-            folds = graph_svm(z, self.y, progress=partial(bars, "folds"))
+            self.targets.need_classes(self.name)
+            folds = graph_svm(z, self.targets.codes, progress=partial(bars, "folds"))
             caption = (
                 f"Labels of {self.name}; {len(folds.test)} dealings of "
                 f"{len(folds.test[0])} folds. Every choice is made inside the fold."
             )
             return Score(name, folds.mean, folds.std, folds.val_mean), caption
         splits = self.with_splits()
-        result = linear_probe(z, self.y, splits, progress=partial(bars, "probe"))
+        result = probe(z, self.targets, splits, progress=partial(bars, "probe"))
+        first = measures(result)[0]
         count = len(splits)
         caption = (
             f"Labels of {self.name}; {count} split{'s'[: count > 1]} ({splits.name}). "
             "Every choice is made on validation nodes."
         )
-        spread = result.test_std if count > 1 else None
-        return Score(name, result.test_mean, spread, result.val_mean), caption
+        assert first.val is not None
+        spread = pstdev(first.test) if count > 1 else None
+        score = Score(name, fmean(first.test), spread, fmean(first.val), first.name)
+        return score, caption
 
 
 def from_graph(data: Data) -> Labelled:
     """Take the labels of a graph, or of graphs, that have some."""
     from fdgcl.graphs import GraphDataset
 
-    assert data.y is not None
-    names = data.class_names or tuple(f"class {i}" for i in range(data.num_classes))
+    targets = targets_of(data)
+    assert targets is not None
     title = f"{data.name} ({data.source})"
     if isinstance(data, GraphDataset):
-        return Labelled(title, data.y, names, level="graph")
-    return Labelled(title, data.y, names, data.splits)
+        return Labelled(title, targets, level="graph")
+    return Labelled(title, targets, data.splits)
 
 
 def from_labels(
     path: Path,
-    id_column: str | None,
-    label_column: str | None,
+    options: TableOptions,
     ids: Any,
     level: Level = "node",
-) -> Labelled:
+) -> tuple[Labelled, tuple[str, ...]]:
     """Take labels from a table; rows of the embedding may lack one.
+
+    Returns:
+        The labels, and what was taken, a line each.
 
     Raises:
         InputError: The table has labels of ids that the embedding does not have.
     """
     from fdgcl.graphs.files.labels import read_label_table
-    from fdgcl.graphs.files.table import existing_file
+    from fdgcl.graphs.files.roles import Known
     from fdgcl.graphs.ids import from_values
 
-    table = read_label_table(existing_file(path, "labels"), id_column, label_column)
-    y = table.for_ids(from_values(ids), "those of the embedding")
-    return Labelled(str(path), y, table.class_names, level=level)
+    known = from_values(ids)
+    table = read_label_table(path, Known(known, "the embedding", partial=True), options)
+    where = "those of the embedding"
+    targets, lines = table.for_ids(known, where, options.missing_labels)
+    return Labelled(str(path), targets, level=level), lines
 
 
 def in_order_of(

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
 from fdgcl.cli.level import Level
+from fdgcl.cli.places import shown_path, without_folders
 from fdgcl.cli.record import Record, read_record
+from fdgcl.cli.report_embedding import Finder
 from fdgcl.cli.report_labels import Labelled, from_graph, from_labels, in_order_of
-from fdgcl.cli.runs import EMBEDDING
 from fdgcl.cli.source import read_data
 from fdgcl.cli.talk import Talk
-from fdgcl.cli.truth import load_named
+from fdgcl.cli.truth import load_named, targets_of
+from fdgcl.graphs.files.options import TableOptions
 
 if TYPE_CHECKING:
     from fdgcl.cli.progress import Bars
     from fdgcl.cli.source import Data
     from fdgcl.preparation import Preparation
     from fdgcl.report.accuracy import Score
+    from fdgcl.report.embedding_map import Groups
     from fdgcl.report.run_page import Embedded, Findings, Spectrum
     from fdgcl.runs import Config
 
@@ -33,8 +37,7 @@ class Given:
     embedding: Path | None = None
     dataset: str | None = None
     labels: Path | None = None
-    id_column: str | None = None
-    label_column: str | None = None
+    tables: TableOptions = field(default_factory=TableOptions)
     data_root: Path | None = None
 
 
@@ -54,12 +57,15 @@ def gather(folder: Path, given: Given, talk: Talk, bars: Bars) -> Findings:
         prepared = _prepared(graph, config, given, talk)
         if prepared is None and given.dataset is None:
             graph = None
-        embedded = _embedded(folder, record, given, talk)
+        own = graph if prepared is not None else None
+        rows, finished = int(config.graph["nodes"]), files.is_finished
+        finder = Finder(folder, record, own, rows, finished, talk)
+        embedded = finder.find(given.embedding)
         level = _level(embedded, graph, config, record)
         if embedded is not None and graph is not None:
             name = given.dataset or graph.name
             embedded = in_order_of(graph, embedded, name, level)
-    labelled = _labelled(graph, given, embedded, level)
+    labelled = _labelled(graph, given, embedded, level, talk)
     scores, scored = _scores(embedded, labelled, record, given, talk, bars)
     with bars.waiting("spectrum"):
         spectrum = _spectrum(prepared, config)
@@ -67,20 +73,23 @@ def gather(folder: Path, given: Given, talk: Talk, bars: Bars) -> Findings:
     if graph is not None and prepared is not None and files.is_finished:
         with bars.waiting("views"):
             views = _views(folder, graph, talk)
+    shown = _shown(record, given)
+    noted = record.notices if record else ()
+    about = {**config.graph, "source": shown(str(config.graph["source"]))}
     return Findings(
-        config=config,
+        config=replace(config, graph=about),
         history=[one.to_dict() for one in files.read_metrics()],
         finished=files.is_finished,
         spectrum=spectrum,
         embedded=embedded,
-        groups=None if labelled is None else labelled.groups,
+        groups=None if labelled is None else _groups(labelled, shown),
         views=views,
         scores=scores,
-        scored=scored,
-        paper=_paper(_dataset(config, record, given), graph) if scores else None,
+        scored=shown(scored),
+        paper=_paper(_dataset(config, record, given), graph, scores),
         level=level,
-        notices=[*(record.notices if record else ()), *talk.notices],
-        facts=_facts(folder, record),
+        notices=[shown(one) for one in (*noted, *talk.notices)],
+        facts=_facts(folder, record, shown),
     )
 
 
@@ -104,6 +113,9 @@ def _graph(
     if given.dataset is not None:
         return load_named(given.dataset, given.data_root)
     name = _dataset(config, record, given)
+    if record is not None and record.source.path and record.source.path.is_dir():
+        talk.notice("the graph is a store, which is not read for a report")
+        return None
     try:
         if record is not None:
             root = given.data_root or record.reading.data_root
@@ -135,26 +147,6 @@ def _prepared(
     return None
 
 
-def _embedded(
-    folder: Path, record: Record | None, given: Given, talk: Talk
-) -> Embedded | None:
-    import numpy as np
-
-    from fdgcl.embeddings import read_embeddings
-    from fdgcl.report.run_page import Embedded
-
-    places = [folder / EMBEDDING, *([record.embedding] if record else [])]
-    path = given.embedding or next((p for p in places if p.is_file()), None)
-    if path is None:
-        talk.notice("there is no embedding in the run: name its file by --embedding")
-        return None
-    ids, z = read_embeddings(path)
-    if not np.isfinite(z).all():
-        message = f"{path} has values that are not finite"
-        raise InputError(message)
-    return Embedded(ids, np.array(z))  # what was read cannot be written to
-
-
 def _level(
     embedded: Embedded | None, data: Data | None, config: Config, record: Record | None
 ) -> Level:
@@ -184,17 +176,21 @@ def _level(
 
 
 def _labelled(
-    graph: Data | None, given: Given, embedded: Embedded | None, level: Level
+    graph: Data | None,
+    given: Given,
+    embedded: Embedded | None,
+    level: Level,
+    talk: Talk,
 ) -> Labelled | None:
     from fdgcl.levels import as_graph
 
     if given.labels is not None and embedded is not None:
-        return from_labels(
-            given.labels, given.id_column, given.label_column, embedded.ids, level
-        )
+        labelled, lines = from_labels(given.labels, given.tables, embedded.ids, level)
+        talk.notice(*lines)
+        return labelled
     if graph is not None and level == "node":
         graph = as_graph(graph)
-    if graph is not None and graph.y is not None:
+    if graph is not None and targets_of(graph) is not None:
         return from_graph(graph)
     if given.dataset is not None and graph is not None:
         message = f"--dataset: {given.dataset} ({graph.source}) has no labels"
@@ -227,7 +223,8 @@ def _recorded(row: Any) -> Score:
     from fdgcl.report.accuracy import Score
 
     spread = row["test_std"] if len(row["test"]) > 1 else None
-    return Score(row["name"], row["test_mean"], spread, row["val_mean"])
+    measure = row.get("measure", "accuracy")  # older runs have no other
+    return Score(row["name"], row["test_mean"], spread, row["val_mean"], measure)
 
 
 def _spectrum(prepared: Preparation | None, config: Config) -> Spectrum:
@@ -243,6 +240,8 @@ def _spectrum(prepared: Preparation | None, config: Config) -> Spectrum:
             "frequencies lie.",
         )
     operator, note = prepared.operator, "In grey the eigenvalues of the graph"
+    if prepared.graph.relations is not None:
+        note += ", edges of all types together"
     if not operator.has_real_spectrum:
         settings = config.settings
         operator = build_operator(
@@ -256,10 +255,10 @@ def _spectrum(prepared: Preparation | None, config: Config) -> Spectrum:
             "eigenvalues of the graph with its edges used both ways"
         )
     if not config.settings.is_fixed_linear:
-        return Spectrum(prepared.operator, None, "")
+        return Spectrum(prepared.spectrum, None, "")
     density = spectral_density(operator)
     how = "all computed" if density.exact else "their density estimated"
-    return Spectrum(prepared.operator, density, f"{note}, {how}.")
+    return Spectrum(prepared.spectrum, density, f"{note}, {how}.")
 
 
 def _views(folder: Path, graph: Data, talk: Talk) -> Any:
@@ -272,13 +271,17 @@ def _views(folder: Path, graph: Data, talk: Talk) -> Any:
     return FDGCL.load(folder, device="auto").views(graph)
 
 
-def _paper(dataset: str | None, graph: Data | None) -> Score | None:
+def _paper(
+    dataset: str | None, graph: Data | None, scores: Sequence[Score]
+) -> Score | None:
     """The paper's accuracy on a dataset of its own; the bundled copy is another."""
     from fdgcl.experiments.loader import load_experiments
     from fdgcl.graphs.datasets import BUNDLED
     from fdgcl.report.accuracy import Score
 
     if dataset is None or graph is None or graph.source == BUNDLED:
+        return None
+    if not scores or scores[0].measure != "accuracy":
         return None
     for table in ("homophilic", "heterophilic"):
         for experiment in load_experiments(table):
@@ -289,11 +292,27 @@ def _paper(dataset: str | None, graph: Data | None) -> Score | None:
     return None
 
 
-def _facts(folder: Path, record: Record | None) -> dict[str, str]:
-    facts = {"run folder": str(folder)}
+def _shown(record: Record | None, given: Given) -> Callable[[str], str]:
+    """What takes the folders of this machine out of a text."""
+    known: list[Path | None] = [given.embedding, given.labels, given.data_root]
+    if record is not None:
+        reading = record.reading
+        known += [record.source.path, record.embedding, *reading.feature_files.values()]
+        known += [reading.labels, reading.graph_ids, reading.data_root]
+    return lambda text: without_folders(text, *known)
+
+
+def _groups(labelled: Labelled, shown: Callable[[str], str]) -> Groups | None:
+    return replace(labelled, name=shown(labelled.name)).groups
+
+
+def _facts(
+    folder: Path, record: Record | None, shown: Callable[[str], str]
+) -> dict[str, str]:
+    facts = {"run folder": shown_path(folder)}
     if record is not None:
         facts |= {
-            "command": record.command,
+            "command": shown(record.command),
             "seconds in all": f"{record.seconds:g}",
             **record.versions,
         }

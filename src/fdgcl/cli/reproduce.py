@@ -11,6 +11,7 @@ import typer
 from fdgcl._checks import InputError, check_count, choose
 from fdgcl.cli import options
 from fdgcl.cli.options import DATA, OUTPUT, RUN, option
+from fdgcl.cli.outputs import Ledger, refuse_existing
 from fdgcl.cli.runs import RUNS, check_writable
 from fdgcl.cli.talk import Talk
 from fdgcl.experiments.measures import TABLES
@@ -100,6 +101,7 @@ def reproduce(
             panel=OUTPUT,
         ),
     ] = None,
+    overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,  # noqa: ARG001
 ) -> None:
@@ -109,6 +111,8 @@ def reproduce(
     """
     talk = Talk(quiet=quiet)
     if list_tables:
+        if json is not None:
+            refuse_existing(json, overwrite=overwrite)
         show_tables(data_root, json, talk)
         return
     if table is None:
@@ -123,6 +127,11 @@ def reproduce(
     for place in (folder, json and json.parent, figures):
         if place is not None:
             check_writable(place)
+    ledger = Ledger(folder)
+    if json is not None:
+        ledger.check(json, overwrite=overwrite)
+    if figures is not None:
+        ledger.check_figures(figures, overwrite=overwrite)
     _root(data_root)
 
     from fdgcl.cli.reproduction import Order, Outputs, carry_out, typed

@@ -14,9 +14,11 @@ import typer
 from fdgcl._checks import MissingExtraError
 from fdgcl._files import write_json
 from fdgcl.cli.console import errors, fail, warn
-from fdgcl.cli.failures import FAILURE, INTERRUPTED
+from fdgcl.cli.failures import FAILURE, interruption
 from fdgcl.cli.options import GIVEN
+from fdgcl.cli.outputs import Ledger
 from fdgcl.cli.pages import show_page
+from fdgcl.cli.places import without_folders
 from fdgcl.cli.talk import Talk
 from fdgcl.experiments.measures import TABLES, build_measure
 from fdgcl.experiments.pages import build_page
@@ -95,7 +97,7 @@ def carry_out(order: Order, outputs: Outputs, talk: Talk) -> None:
         result.records,
         absent,
         result.failures,
-        {"command": order.command},
+        {"command": without_folders(order.command)},
     )
     show_page(page, talk)
     _write(page, order, outputs, result, absent, talk)
@@ -151,11 +153,11 @@ def _measure(run: Run, order: Order, talk: Talk) -> Result:
         with _bar(shown=not talk.quiet) as draw:
             return run.go(tell)
     except KeyboardInterrupt:
-        fail(
-            f"interrupted; {state.done} of {state.total} units are done and kept in "
-            f"{run.folder}: go on with: {order.command}"
+        rest = (
+            f"; {state.done} of {state.total} units are done and kept in {run.folder}: "
+            f"go on with: {order.command}"
         )
-        raise typer.Exit(INTERRUPTED) from None
+        raise interruption(rest) from None
 
 
 def _write(
@@ -168,7 +170,7 @@ def _write(
 ) -> None:
     from fdgcl.report.html import write_page
 
-    report = order.folder / REPORT
+    report, ledger = order.folder / REPORT, Ledger(order.folder)
     try:
         write_page(page, report)
         talk.say(f"\nreport     {report}")
@@ -177,11 +179,13 @@ def _write(
     talk.say(f"run        {order.folder}")
     if outputs.json is not None:
         write_json(outputs.json, _facts(page, order, result, absent))
+        ledger.note([outputs.json])
         talk.say(f"json       {outputs.json}")
     if outputs.figures is not None:
         from fdgcl.report.static import write_figures
 
         files = write_figures(page, outputs.figures)
+        ledger.note(files)
         talk.say(f"figures    {outputs.figures}  ({len(files)} files)")
 
 

@@ -9,37 +9,53 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
-from fdgcl.experiments.measures.scores import percent
+from fdgcl.cli.truth import check_task, targets_of
+from fdgcl.report import numerals
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from fdgcl.cli.progress import Bars
-    from fdgcl.evaluation.results import FoldScores, SplitScores
+    from fdgcl.evaluation.results import FoldScores
+    from fdgcl.evaluation.tasks import Measured, Result
     from fdgcl.graphs import Graph, GraphDataset
     from fdgcl.model import FDGCL
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: accuracies of one method over seeds and splits.
+    """A line of the table: what one method scored over seeds and splits.
 
-    Of graphs, each is the mean over the folds of one dealing.
+    Attributes:
+        name: The method.
+        test: The measure that validation chose by, on test nodes. Of graphs, each is
+            the mean over the folds of one dealing.
+        val: The same on validation nodes.
+        measure: Which it is.
+        others: Further measures.
     """
 
     name: str
     test: tuple[float, ...]
     val: tuple[float, ...]
+    measure: str = "accuracy"
+    others: tuple[Measured, ...] = ()
 
     @classmethod
-    def over(cls, name: str, results: Iterable[SplitScores]) -> Row:
+    def over(cls, name: str, results: Iterable[Result]) -> Row:
         """Collect the results of one method, one per seed."""
-        found = list(results)
-        return cls(
-            name,
-            tuple(value for result in found for value in result.test),
-            tuple(value for result in found for value in result.val),
+        from fdgcl.evaluation.tasks import Measured, measures
+
+        first, *others = (
+            Measured(
+                same[0].name,
+                tuple(value for one in same for value in one.test),
+                tuple(value for one in same for value in one.val or ()),
+            )
+            for same in zip(*map(measures, results), strict=True)
         )
+        assert first.val is not None
+        return cls(name, first.test, first.val, first.name, tuple(others))
 
     @classmethod
     def over_folds(cls, name: str, results: Iterable[FoldScores]) -> Row:
@@ -55,37 +71,47 @@ class Row:
         """Return names and numbers, ready for JSON."""
         return {
             "name": self.name,
+            "measure": self.measure,
             "test_mean": fmean(self.test),
             "test_std": pstdev(self.test),
             "val_mean": fmean(self.val),
             "val_std": pstdev(self.val),
             "test": list(self.test),
             "val": list(self.val),
+            "others": {one.name: one.to_dict() for one in self.others},
         }
 
 
-def with_splits(graph: Graph) -> tuple[Graph, str | None]:
-    """Return the graph with splits, and a notice when they had to be drawn.
+def with_splits(graph: Graph, task: str = "auto") -> tuple[Graph, tuple[str, ...]]:
+    """Return the graph with splits, and what is to be told: task, and splits drawn.
 
     Raises:
-        InputError: There are no labels to split.
+        InputError: There are no labels to split, or they say nothing, or others than
+            the task is for.
     """
-    from fdgcl.graphs import random_splits
+    from fdgcl.evaluation.tasks import check_parts, draw_splits, task_line
 
-    if graph.y is None:
+    targets = targets_of(graph)
+    if targets is None:
         message = (
             f"--evaluate needs labels, and {graph.name} ({graph.source}) has none: "
             "name a file with them by --labels"
         )
         raise InputError(message)
+    check_task(task, targets, graph.name)
+    targets.refuse_trivial(graph.name)
+    line = task_line(targets)
     if graph.splits is not None:
-        return graph, None
-    splits = random_splits(graph.y, train=0.1, val=0.1, count=10, seed=0)
+        check_parts(targets, graph.splits)
+        return graph, (line,)
+    splits = draw_splits(targets)
+    check_parts(targets, splits)
+    kind = splits.name.split()[0]  # random or stratified
     notice = (
-        f"{graph.name} has labels but no splits: scored on ten random splits of its "
+        f"{graph.name} has labels but no splits: scored on ten {kind} splits of its "
         "labelled nodes, 10 % to train, 10 % to choose, 80 % to test (seed 0)"
     )
-    return replace(graph, splits=splits), notice
+    return replace(graph, splits=splits), (line, notice)
 
 
 def need_graph_labels(dataset: GraphDataset) -> None:
@@ -104,32 +130,45 @@ def need_graph_labels(dataset: GraphDataset) -> None:
 def score_table(
     rows: Sequence[Row], caption: str, judge: str = "linear probe"
 ) -> Table:
-    """Return the rows as a table: accuracies in percent, the best test score bold."""
+    """Return the rows as a table: shares in percent, the best test score bold."""
     from rich.table import Table
+
+    first = rows[0]
 
     table = Table(caption=caption, caption_justify="left", caption_style="dim")
     table.add_column(f"{judge} on")
-    table.add_column("test accuracy", justify="right")
+    for name in (first.measure, *(one.name for one in first.others)):
+        table.add_column(f"test {name}", justify="right")
     table.add_column("validation", justify="right")
     best = max(fmean(row.test) for row in rows)
     for row in rows:
         style = "bold" if fmean(row.test) == best else None
-        table.add_row(row.name, percent(row.test), percent(row.val), style=style)
+        further = (shown(one.name, one.test) for one in row.others)
+        test, val = shown(row.measure, row.test), shown(row.measure, row.val)
+        table.add_row(row.name, test, *further, val, style=style)
     return table
+
+
+def shown(measure: str, values: Sequence[float]) -> str:
+    """Return mean and standard deviation of a measure as tables have them."""
+    spread = pstdev(values) if len(values) > 1 else None
+    return numerals.score(measure, fmean(values), spread)
 
 
 def score(
     name: str, embeddings: Iterable[Any], graph: Graph, bars: Bars, device: Any
 ) -> Row:
     """Probe the embeddings of one method, one per seed, on the device given."""
-    from fdgcl.evaluation import linear_probe
+    from fdgcl.evaluation.tasks import probe
 
+    targets = targets_of(graph)
+    assert targets is not None
     assert graph.splits is not None
     bars.part(name)
     results = [
-        linear_probe(
+        probe(
             embedding,
-            graph.y,
+            targets,
             graph.splits,
             device=device,
             progress=partial(bars, "probe"),

@@ -102,6 +102,14 @@ SETTINGS = (
         "in (those that point to it).",
         "symmetric",
     ),
+    Setting(
+        "edge_types",
+        str,
+        DIFFUSION,
+        "Edges of several types: separate (features are diffused along each type by "
+        "itself, side by side) or merge (as if there were one).",
+        "separate",
+    ),
     Setting("self_loops", float, DIFFUSION, "Weight of each node's self-loop.", "1"),
     Setting(
         "normalization",
@@ -129,7 +137,8 @@ SETTINGS = (
         "feature_scaling",
         str,
         DIFFUSION,
-        "What is done to the features first: none, row (rows of length 1) or tf-idf.",
+        "What is done to the features first: none, row (rows of length 1), tf-idf, or "
+        "columns (each to mean 0, variance 1).",
         "none",
     ),
     Setting("dim", int, TRAINING, "Columns of each view (d).", "512"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import shlex
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fdgcl._checks import InputError, nearest
+from fdgcl.graphs.files.options import TableOptions
 
 if TYPE_CHECKING:
     from fdgcl.graphs import Graph, GraphDataset
@@ -27,16 +29,20 @@ class Source:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a graph: feature and label files, columns, the data root."""
+    """How to read a graph: feature and label files, columns, the data root.
 
-    features: str | None = None
+    Attributes:
+        features: Files, `TYPE=FILE`, or the kind of features to make from the edges.
+        labels: The label file.
+        tables: How tables are understood.
+        data_root: The folder of datasets.
+        graph_ids: The file that says which graph a node belongs to.
+        graph_column: The column of graph ids in it.
+    """
+
+    features: tuple[str, ...] = ()
     labels: Path | None = None
-    source_column: str | None = None
-    target_column: str | None = None
-    weight_column: str | None = None
-    id_column: str | None = None
-    label_column: str | None = None
-    header: bool | None = None
+    tables: TableOptions = field(default_factory=TableOptions)
     data_root: Path | None = None
     graph_ids: Path | None = None
     graph_column: str | None = None
@@ -44,32 +50,45 @@ class Reading:
     @property
     def made(self) -> str | None:
         """The kind of features to make from the edges, if that was asked for."""
-        return self.features if self.features in MADE else None
+        named = self.features
+        return named[0] if len(named) == 1 and named[0] in MADE else None
 
     @property
-    def feature_file(self) -> Path | None:
-        """The feature file, if one was named."""
-        return Path(self.features) if self.features and not self.made else None
+    def feature_files(self) -> dict[str, Path]:
+        """The feature files by type; a type without a name is numbered."""
+        if self.made:
+            return {}
+        found: dict[str, Path] = {}
+        for text in self.features:
+            kind, equals, file = text.partition("=")
+            if not equals or Path(text).exists():
+                kind, file = _stem(Path(text)), text
+            if kind in found:
+                message = (
+                    f"--features: two files are called {kind!r}; name their types, as "
+                    "in --features user=a/x.csv --features item=b/x.csv"
+                )
+                raise InputError(message)
+            found[kind] = Path(file)
+        return found
 
-    def columns(self) -> dict[str, Any]:
-        """Which columns hold what, as the readers take it."""
-        return {
-            "source": self.source_column,
-            "target": self.target_column,
-            "weight": self.weight_column,
-            "id_column": self.id_column,
-            "label_column": self.label_column,
-            "header": "auto" if self.header is None else self.header,
-        }
+    def options(self) -> dict[str, Any]:
+        """How tables are understood, as the readers take it."""
+        return self.tables.to_dict()
+
+    def files(self) -> list[tuple[str, Path]]:
+        """The files beside the edge list, each with the option that names it."""
+        named = [("--features", file) for file in self.feature_files.values()]
+        others = (("--labels", self.labels), ("--graph-ids", self.graph_ids))
+        return named + [(option, file) for option, file in others if file is not None]
 
     def check(self) -> None:
         """Refuse files that are not there, before anything is read."""
-        for option, file in (
-            ("--features", self.feature_file),
-            ("--labels", self.labels),
-            ("--graph-ids", self.graph_ids),
-        ):
-            if file is not None and not file.is_file():
+        if "" in self.features:
+            message = f"--features is empty: name a file, or one of {', '.join(MADE)}"
+            raise InputError(message)
+        for option, file in self.files():
+            if not file.is_file():
                 what = "is a folder, not a file" if file.is_dir() else "is not there"
                 message = f"{option}: {file} {what}"
                 if option == "--features":
@@ -88,6 +107,9 @@ def find_source(text: str) -> Source:
     """
     from fdgcl.graphs.catalogue import CATALOGUE
 
+    if not text.strip():
+        message = "GRAPH is empty: name a file or a dataset (see: fdgcl data list)"
+        raise InputError(message)
     path = Path(text)
     if path.is_file():
         return Source(_stem(path), path)
@@ -97,7 +119,8 @@ def find_source(text: str) -> Source:
     if path.is_dir():
         message = f"GRAPH must be a file or the name of a dataset, {text} is a folder"
         if (path / "manifest.json").is_file():
-            message += f"; to embed a store: fdgcl train {text} -o FOLDER"
+            store = shlex.quote(text)
+            message += f"; to embed a store: fdgcl train {store} -o FOLDER"
         raise InputError(message)
     message = (
         f"there is no file {text}, and no dataset of that name"
@@ -117,8 +140,13 @@ def has_many(source: Source, reading: Reading) -> bool:
     return compact or reading.graph_ids is not None
 
 
-def read(source: Source, reading: Reading) -> Graph:
+def read(source: Source, reading: Reading, schema: Any = None) -> Graph:
     """Read a single graph; features that are to be made are left out.
+
+    Args:
+        source: Where it is.
+        reading: How to read it.
+        schema: How features become numbers, as a model was trained on them.
 
     Raises:
         InputError: The files do not make up a graph, or there are many.
@@ -126,19 +154,24 @@ def read(source: Source, reading: Reading) -> Graph:
     if has_many(source, reading):
         message = f"this needs one graph, but {source.name} is many"
         raise InputError(message)
-    graph = _read(source, reading)
+    graph = _read(source, reading, schema)
     return graph.with_features(None) if reading.made else graph
 
 
-def read_data(source: Source, reading: Reading) -> Data:
+def read_data(source: Source, reading: Reading, schema: Any = None) -> Data:
     """Read the graph, or the graphs; features that are to be made are left out.
+
+    Args:
+        source: Where they are.
+        reading: How to read them.
+        schema: How features become numbers, as a model was trained on them.
 
     Raises:
         InputError: The files do not make up a graph, or graphs.
     """
     if not has_many(source, reading):
-        return read(source, reading)
-    dataset = _read_many(source, reading)
+        return read(source, reading, schema)
+    dataset = _read_many(source, reading, schema)
     if not reading.made:
         return dataset
     return replace(dataset, graph=dataset.graph.with_features(None))
@@ -155,6 +188,13 @@ def need_labels(source: Source, reading: Reading, what: str = "--evaluate") -> N
         raise InputError(message)
 
 
+def readings(data: Data) -> tuple[str, ...]:
+    """Return what was taken for what in the tables, a line each."""
+    from fdgcl.graphs import GraphDataset
+
+    return data.graph.reading if isinstance(data, GraphDataset) else data.reading
+
+
 def summary(data: Data) -> str:
     """Return what was read, in one line."""
     from fdgcl.graphs import GraphDataset
@@ -166,6 +206,8 @@ def summary(data: Data) -> str:
         parts.append(f"{graph.num_features:,} features")
     if data.num_classes:
         parts.append(f"{data.num_classes} classes")
+    if graph is data and graph.targets is not None:
+        parts.append(str(graph.targets))
     if graph.is_weighted:
         parts.append("weighted")
     return f"{data.name}: {', '.join(parts)} (from {data.source})"
@@ -182,26 +224,27 @@ def refuse_files(source: Source, reading: Reading) -> None:
 
 
 def _refuse_files(reading: Reading, reason: str) -> None:
-    for option, file in (
-        ("--features", reading.feature_file),
-        ("--labels", reading.labels),
-        ("--graph-ids", reading.graph_ids),
-    ):
-        if file is not None:
-            message = f"{option} {file} goes with an edge list, but {reason}"
-            raise InputError(message)
+    for option, file in reading.files():
+        message = f"{option} {file} goes with an edge list, but {reason}"
+        raise InputError(message)
 
 
-def _read(source: Source, reading: Reading) -> Graph:
+def _read(source: Source, reading: Reading, schema: Any) -> Graph:
     from fdgcl.graphs import load_dataset, read_graph
 
     if source.path is None:
         return load_dataset(source.name, reading.data_root)
-    files = (source.path, reading.feature_file, reading.labels)
-    return read_graph(*files, **reading.columns(), name=source.name)
+    return read_graph(
+        source.path,
+        reading.feature_files or None,
+        reading.labels,
+        schema=schema,
+        name=source.name,
+        **reading.options(),
+    )
 
 
-def _read_many(source: Source, reading: Reading) -> GraphDataset:
+def _read_many(source: Source, reading: Reading, schema: Any) -> GraphDataset:
     from fdgcl.graphs import load_graphs, read_graphs
     from fdgcl.graphs.compact_graphs import holds_graphs
 
@@ -214,11 +257,12 @@ def _read_many(source: Source, reading: Reading) -> GraphDataset:
     return read_graphs(
         source.path,
         reading.graph_ids,
-        reading.feature_file,
+        reading.feature_files or None,
         reading.labels,
-        **reading.columns(),
         graph_column=reading.graph_column,
+        schema=schema,
         name=source.name,
+        **reading.options(),
     )
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
+
 from fdgcl.cli import options
 from fdgcl.cli.bounds import Memory, StoreFolder
-from fdgcl.cli.options import RUN, option
+from fdgcl.cli.options import RUN, option, typed
 from fdgcl.cli.settings import SHORT_MEMORY, with_settings
 from fdgcl.cli.talk import Talk
 
 
 @with_settings(renamed=SHORT_MEMORY)
 def train(
+    context: typer.Context,
     store: StoreFolder,
     output: Annotated[
         Path,
@@ -47,6 +50,7 @@ def train(
             panel=RUN,
         ),
     ] = False,
+    overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
@@ -71,6 +75,9 @@ def train(
         settings_file,
         settings,
         Talk(quiet=quiet, json=json),
+        overwrite=overwrite,
+        dry_run=dry_run,
+        command=typed(context),
     )
     if dry_run:
         job.plan()

@@ -14,12 +14,15 @@ import typer
 
 from fdgcl._checks import InputError
 from fdgcl.cli.bounds import allowed_bytes
-from fdgcl.cli.console import fail
-from fdgcl.cli.failures import FAILURE, INTERRUPTED
+from fdgcl.cli.failures import FAILURE, interruption
 from fdgcl.cli.job import describe
+from fdgcl.cli.record import is_own, write_record
 from fdgcl.cli.runs import check_writable
 from fdgcl.cli.settings import SHORT_MEMORY, chosen_settings
+from fdgcl.cli.source import Reading, Source
+from fdgcl.cli.suggestions import command, path_word
 from fdgcl.cli.talk import Talk
+from fdgcl.embeddings import part_files
 from fdgcl.fitting import beta_notices
 from fdgcl.model import FDGCL
 from fdgcl.scale import Diffusion, Store, diffuse_store, plan_diffusion
@@ -43,6 +46,8 @@ class TrainJob:
         members: Processes that train together.
         here: How many of them run on this machine.
         is_first: Whether this process speaks for all.
+        overwrite: Whether parts of another embedding may be replaced.
+        command: What was typed.
     """
 
     store: Store
@@ -54,6 +59,8 @@ class TrainJob:
     members: int
     here: int
     is_first: bool
+    overwrite: bool
+    command: str
 
     @classmethod
     def of(
@@ -65,6 +72,10 @@ class TrainJob:
         settings_file: Path | None,
         given: Mapping[str, Any],
         talk: Talk,
+        *,
+        overwrite: bool,
+        dry_run: bool,
+        command: str,
     ) -> Self:
         """Check what was typed.
 
@@ -80,6 +91,8 @@ class TrainJob:
             _check_output(output)
             folder = run or default_run(opened, settings)
             check_writable(folder)
+            if not dry_run:
+                _refuse_parts(output, overwrite=overwrite or is_own(folder, output))
             bound = allowed_bytes(memory)
             _choose_device(settings)
         except InputError:
@@ -96,6 +109,8 @@ class TrainJob:
             members,
             _number("LOCAL_WORLD_SIZE", members),
             is_first,
+            overwrite,
+            command,
         )
 
     def plan(self) -> None:
@@ -128,9 +143,8 @@ class TrainJob:
                 raise
             raise typer.Exit(FAILURE) from None
         except KeyboardInterrupt:
-            if self.is_first:
-                fail("interrupted; the same command goes on where it stopped")
-            raise typer.Exit(INTERRUPTED) from None
+            rest = "; the same command goes on where it stopped"
+            raise interruption(rest, told=self.is_first) from None
         self._tell(trained)
 
     def _run(self, team: Team) -> Trained:
@@ -152,7 +166,22 @@ class TrainJob:
                 team=team,
                 here=self.here,
                 progress=bars,
+                replace_parts=self.overwrite,
+                on_model=self._remember,
             )
+
+    def _remember(self, model: str, seconds: float) -> None:
+        """Note whose the parts will be, before the first is written."""
+        write_record(
+            self.folder,
+            command=self.command,
+            source=Source(self.store.manifest.name, self.store.folder),
+            reading=Reading(),
+            embedding=self.output,
+            seconds=seconds,
+            notices=self.talk.notices,
+            model=model,
+        )
 
     def _plan(self) -> TrainingPlan:
         return plan_training(
@@ -174,7 +203,7 @@ class TrainJob:
             message = (
                 f"the features of {self.store.folder} are not diffused by these "
                 "settings yet, which several processes cannot do here: run `fdgcl "
-                f"diffuse {shlex.quote(str(self.store.folder))}` with them first"
+                f"diffuse {shlex.quote(path_word(self.store.folder))}` with them first"
             )
             raise InputError(message)
 
@@ -188,9 +217,8 @@ class TrainJob:
             "effective_rank_1": last.effective_rank_1 if last else None,
             "effective_rank_2": last.effective_rank_2 if last else None,
         }
-        following = shlex.join(
-            ["fdgcl", "evaluate", str(trained.embedding), "--labels", "LABELS"]
-        )
+        target = path_word(trained.embedding)
+        following = command("evaluate", target, "--labels", "LABELS")
         if trained.resumed:
             self.talk.notice(
                 f"{trained.resumed} of {len(history)} epochs were done before"
@@ -236,6 +264,15 @@ def _check_output(folder: Path) -> None:
         )
         raise InputError(message)
     check_writable(folder)
+
+
+def _refuse_parts(folder: Path, *, overwrite: bool) -> None:
+    if part_files(folder) and not overwrite:
+        message = (
+            f"{folder} holds another embedding: add --overwrite to replace it, or name "
+            "another folder"
+        )
+        raise InputError(message)
 
 
 def _choose_device(settings: Settings) -> None:

@@ -11,11 +11,22 @@ import typer
 from fdgcl._checks import InputError
 from fdgcl.cli import options
 from fdgcl.cli.level import find_level, row_ids
+from fdgcl.cli.outputs import refuse_existing
 from fdgcl.cli.runs import check_output
-from fdgcl.cli.source import Reading, find_source, read_data, refuse_files, summary
+from fdgcl.cli.source import (
+    Reading,
+    find_source,
+    read_data,
+    readings,
+    refuse_files,
+    summary,
+)
+from fdgcl.cli.tables import with_tables
 from fdgcl.cli.talk import Talk
+from fdgcl.graphs.files.options import TableOptions
 
 
+@with_tables("edges", "features")
 def transform(
     run: Annotated[
         Path,
@@ -26,16 +37,13 @@ def transform(
         ),
     ],
     graph: options.GraphName,
+    tables: TableOptions,
     features: options.Features = None,
     graph_ids: options.GraphIds = None,
-    source_column: options.SourceColumn = None,
-    target_column: options.TargetColumn = None,
-    weight_column: options.WeightColumn = None,
-    id_column: options.IdColumn = None,
     graph_column: options.GraphColumn = None,
-    header: options.Header = None,
     data_root: options.DataRoot = None,
     output: options.Output = None,
+    overwrite: options.Overwrite = False,
     level: options.Level = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -43,19 +51,16 @@ def transform(
 ) -> None:
     """Embed new nodes or another graph with a trained model, without training again.
 
-    The features must be those the model was trained on: same columns, same meaning.
+    The features must be those the model was trained on, by name and in any order: same
+    columns, same meaning.
 
     fdgcl transform runs/edges-20260101-120000 edges2.csv --features x2.parquet
     """
     talk = Talk(quiet=quiet, json=json)
     source = find_source(graph)
     reading = Reading(
-        features=features,
-        source_column=source_column,
-        target_column=target_column,
-        weight_column=weight_column,
-        id_column=id_column,
-        header=header,
+        features=tuple(features or ()),
+        tables=tables,
         data_root=data_root,
         graph_ids=graph_ids,
         graph_column=graph_column,
@@ -68,6 +73,7 @@ def transform(
         raise InputError(message)
     target = output or run / f"z-{source.name}.parquet"
     check_output(target)
+    refuse_existing(target, overwrite=overwrite)
 
     from fdgcl.embeddings import write_embeddings
     from fdgcl.model import FDGCL
@@ -76,9 +82,10 @@ def transform(
     start = time.perf_counter()
     with talk.bars() as bars:
         with bars.waiting("read"):
-            data = read_data(source, reading)
-        talk.notice(summary(data))
+            data = read_data(source, reading, model.feature_schema_)
+        talk.notice(summary(data), *readings(data))
         embedding = model.transform(data, level=chosen, progress=bars)
+    talk.notice(*model.notices_)
     write_embeddings(target, row_ids(data, chosen), embedding)
     seconds = time.perf_counter() - start
     count, dim = embedding.shape

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from fdgcl.cli.source import Data
-    from fdgcl.graphs import Splits
+    from fdgcl.cli.source import Data, Reading
+    from fdgcl.graphs import Splits, Targets
 
     Ids: TypeAlias = npt.NDArray[Any]
 
@@ -26,39 +26,68 @@ class Truth:
     Attributes:
         name: Where it comes from.
         rows: Which rows.
-        y: Their class codes, -1 for none.
+        targets: Their classes, values, or several labels at once.
         splits: How they are split, if that is known.
         level: What a row stands for.
+        lines: What was taken, to be told, a line each.
     """
 
     name: str
     rows: npt.NDArray[np.int64]
-    y: npt.NDArray[np.int64]
+    targets: Targets
     splits: Splits | None = None
     level: Level = "node"
+    lines: tuple[str, ...] = ()
 
     def split_at_random(self, seed: int) -> Truth:
         """Return it with ten random splits, 10 / 10 / 80 % of what has a label."""
-        from fdgcl.graphs import random_splits
+        from fdgcl.evaluation.tasks import draw_splits
 
-        splits = random_splits(self.y, train=0.1, val=0.1, count=10, seed=seed)
-        return replace(self, splits=splits)
+        return replace(self, splits=draw_splits(self.targets, seed))
 
 
-def from_dataset(name: str, root: Path | None, ids: Ids, file: Path) -> Truth:
+def targets_of(data: Data) -> Targets | None:
+    """Return what a graph's nodes, or graphs, are labelled with; None for nothing."""
+    from fdgcl.graphs import Graph, Targets
+
+    if data.y is not None:
+        names = data.class_names
+        numbered = (f"class {code}" for code in range(data.num_classes))
+        return Targets("classes", names or tuple(numbered), codes=data.y)
+    return data.targets if isinstance(data, Graph) else None
+
+
+def check_task(task: str, targets: Targets, name: str) -> None:
+    """Refuse a task that is not that of labels which are what they are.
+
+    Raises:
+        InputError: It is for other labels.
+    """
+    from fdgcl.evaluation.tasks import task_of
+
+    if task not in ("auto", task_of(targets)):
+        message = f"--task {task} does not fit the labels of {name}: {targets}"
+        raise InputError(message)
+
+
+def from_dataset(
+    name: str, root: Path | None, ids: Ids, file: Path, task: str = "auto"
+) -> Truth:
     """Take labels and splits from a dataset or a compact file, of nodes or of graphs.
 
     Raises:
-        InputError: It has no labels, or its nodes or graphs are not those of the
-            embedding.
+        InputError: It has no labels, or others than the task is for, or its nodes or
+            graphs are not those of the embedding.
     """
     from fdgcl.graphs import GraphDataset
     from fdgcl.graphs.ids import from_values, positions
 
     data = load_named(name, root)
-    if data.y is None:
+    targets = targets_of(data)
+    if targets is None:
         message = f"{name} ({data.source}) has no labels to score {file} against"
         raise InputError(message)
+    check_task(task, targets, name)
     many = isinstance(data, GraphDataset)
     units = "graphs" if many else "nodes"
     here, there = from_values(ids), from_values(data.ids)
@@ -68,8 +97,8 @@ def from_dataset(name: str, root: Path | None, ids: Ids, file: Path) -> Truth:
     _refuse(ids[strange], f"ids in {file} are not {units} of {name}")
     title = f"{data.name} ({data.source})"
     if isinstance(data, GraphDataset):
-        return Truth(title, rows, data.y, level="graph")
-    return Truth(title, rows, data.y, data.splits)
+        return Truth(title, rows, targets, level="graph")
+    return Truth(title, rows, targets, data.splits)
 
 
 def load_named(name: str, root: Path | None) -> Data:
@@ -88,15 +117,14 @@ def load_named(name: str, root: Path | None) -> Data:
     return load_graphs(name, root) if many else load_dataset(name, root)
 
 
-def from_file(
-    path: Path,
-    id_column: str | None,
-    label_column: str | None,
-    ids: Ids,
-    file: Path,
-    level: Level = "node",
-) -> Truth:
+def from_file(reading: Reading, ids: Ids, file: Path, level: Level = "node") -> Truth:
     """Take labels from a table; rows of the embedding may lack one.
+
+    Args:
+        reading: Which table, which columns of it, which task.
+        ids: Those of the embedding.
+        file: The embedding.
+        level: What a row stands for.
 
     Raises:
         InputError: The table has labels of ids that the embedding does not have.
@@ -104,12 +132,18 @@ def from_file(
     import numpy as np
 
     from fdgcl.graphs.files.labels import read_label_table
-    from fdgcl.graphs.files.table import existing_file
+    from fdgcl.graphs.files.roles import Known
     from fdgcl.graphs.ids import from_values
 
-    table = read_label_table(existing_file(path, "labels"), id_column, label_column)
-    y = table.for_ids(from_values(ids), f"the ids of {file}")
-    return Truth(str(path), np.arange(len(ids)), y, level=level)
+    assert reading.labels is not None
+    options, known = reading.tables, from_values(ids)
+    table = read_label_table(
+        reading.labels, Known(known, str(file), partial=True), options
+    )
+    where = f"the ids of {file}"
+    targets, lines = table.for_ids(known, where, options.missing_labels)
+    title = str(reading.labels)
+    return Truth(title, np.arange(len(ids)), targets, level=level, lines=lines)
 
 
 def _refuse(ids: Ids, what: str) -> None:

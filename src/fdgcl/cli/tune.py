@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-import shlex
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fdgcl._checks import InputError, check_count, check_positive, nearest
 from fdgcl.cli import console, options
-from fdgcl.cli.failures import INTERRUPTED
+from fdgcl.cli.failures import interruption
 from fdgcl.cli.options import RUN, option
+from fdgcl.cli.outputs import Ledger
 from fdgcl.cli.runs import RUNS, check_writable
 from fdgcl.cli.source import (
     Reading,
@@ -22,11 +20,15 @@ from fdgcl.cli.source import (
     find_source,
     need_labels,
     read,
+    readings,
     refuse_files,
     summary,
 )
 from fdgcl.cli.start import Start, build_model
+from fdgcl.cli.suggestions import command, graph_words, option_words
+from fdgcl.cli.tables import with_tables
 from fdgcl.cli.talk import Talk
+from fdgcl.graphs.files.options import TableOptions
 
 if TYPE_CHECKING:
     from fdgcl.tuning import Problem
@@ -35,16 +37,12 @@ DEFAULT_TRIALS = 50
 SETTINGS_FILE, REPORT = "best.toml", "report.html"
 
 
+@with_tables("edges", "features", "labels")
 def tune(
     graph: options.GraphName,
+    tables: TableOptions,
     features: options.Features = None,
     labels: options.Labels = None,
-    source_column: options.SourceColumn = None,
-    target_column: options.TargetColumn = None,
-    weight_column: options.WeightColumn = None,
-    id_column: options.IdColumn = None,
-    label_column: options.LabelColumn = None,
-    header: options.Header = None,
     data_root: options.DataRoot = None,
     trials: Annotated[
         int | None,
@@ -151,6 +149,7 @@ def tune(
             show_default=f"{SETTINGS_FILE} in the study",
         ),
     ] = None,
+    overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
@@ -165,14 +164,9 @@ def tune(
     talk = Talk(quiet=quiet, json=json)
     source = find_source(graph)
     reading = Reading(
-        features=features,
+        features=tuple(features or ()),
         labels=labels,
-        source_column=source_column,
-        target_column=target_column,
-        weight_column=weight_column,
-        id_column=id_column,
-        label_column=label_column,
-        header=header,
+        tables=tables,
         data_root=data_root,
     )
     reading.check()
@@ -181,6 +175,8 @@ def tune(
     folder = study or RUNS / f"tune-{_plain(source.name)}"
     target = output or folder / SETTINGS_FILE
     _check_places(folder, target)
+    ledger = Ledger(folder)
+    ledger.check(target, overwrite=overwrite)
     for name, count in (("--seeds", seeds), ("--top", top)):
         check_count(name, count)
     check_positive("--slowest", slowest)
@@ -221,10 +217,11 @@ def tune(
         )
     outcome = Outcome(found, problem, folder, target, _next(source, reading, target))
     outcome.write(talk)
+    ledger.note([target])
     outcome.tell(talk)
     if found.interrupted:
-        console.fail("interrupted; the same command goes on where it stopped")
-        raise typer.Exit(INTERRUPTED)
+        rest = "; the same command goes on where it stopped"
+        raise interruption(rest)
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
@@ -267,12 +264,14 @@ def _problem(source: Source, reading: Reading, talk: Talk) -> Problem:
     from fdgcl.tuning import Problem
 
     graph = read(source, reading)
-    talk.notice(summary(graph))
+    talk.notice(summary(graph), *readings(graph))
+    if graph.targets is not None:
+        graph.targets.need_classes(graph.name)
     if graph.y is None:
         message = f"tune needs labels, and {graph.name} ({graph.source}) has none"
         raise InputError(message)
-    graph, notice = with_splits(graph)
-    talk.notice(*[notice] if notice else [])
+    graph, lines = with_splits(graph, reading.tables.task)
+    talk.notice(*lines)
     return Problem.of(graph)
 
 
@@ -306,11 +305,5 @@ def _plain(name: str) -> str:
 
 
 def _next(source: Source, reading: Reading, target: Path) -> str:
-    words = ["fdgcl", "embed", source.name if source.path is None else str(source.path)]
-    for name, value in (
-        ("--features", reading.features),
-        ("--labels", reading.labels),
-        ("--data-root", reading.data_root),
-    ):
-        words += [] if value is None else [name, str(value)]
-    return shlex.join([*words, "--settings", str(target), "--evaluate"])
+    settings = option_words("--settings", target)
+    return command("embed", *graph_words(source, reading), *settings, "--evaluate")

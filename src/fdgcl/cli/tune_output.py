@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import MissingExtraError
 from fdgcl._version import __version__
+from fdgcl.cli.places import without_folders
 from fdgcl.cli.talk import Talk
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class Outcome:
     def data(self) -> str:
         """The data, in a few words."""
         graph = self.problem.graph
-        return f"{graph.name} ({graph.num_nodes:,} nodes, {graph.source})"
+        source = without_folders(graph.source)
+        return f"{graph.name} ({graph.num_nodes:,} nodes, {source})"
 
     @property
     def units(self) -> str:

@@ -20,7 +20,7 @@ class Workload:
 
     Attributes:
         nodes: N.
-        weights: Stored weights of the operator.
+        weights: Stored weights of the operator, or of all relations' operators.
         features: F, columns of X.
         nonzeros: Stored values of X (N * F when dense).
         dim: Columns of a view.
@@ -33,6 +33,7 @@ class Workload:
         held: Matrices of a view's size that a training step holds, for each view:
             hidden, standardised, activated and the gradients of the last two, unless
             the step works in place.
+        relations: Operators by which all features are diffused, one per edge type.
     """
 
     nodes: int
@@ -47,6 +48,12 @@ class Workload:
     itemsize: int = 4
     history: int = 0
     held: int = 5
+    relations: int = 1
+
+    @property
+    def columns(self) -> int:
+        """Columns of the diffused features: those of X, once for each relation."""
+        return self.features * self.relations
 
 
 @dataclass(frozen=True)
@@ -83,9 +90,14 @@ class Plan:
             if load.batch_size is None
             else (f"batches of {load.batch_size:,} rows")
         )
+        operators = (
+            "the operator"
+            if load.relations == 1
+            else f"the operators of {load.relations} edge types"
+        )
         where = "before training" if self.strategy == "precompute" else "in every epoch"
         return [
-            f"{load.nodes:,} nodes, {load.weights:,} weights in the operator, "
+            f"{load.nodes:,} nodes, {load.weights:,} weights in {operators}, "
             f"{load.features:,} features, dim {load.dim:,}",
             f"strategy {self.strategy}: {self.reason}",
             f"{load.products} products with the graph for {load.orders} orders, "
@@ -129,7 +141,7 @@ def make_plan(
     return Plan(
         strategy=chosen,
         reason=reason,
-        sparse_products=load.products * passes * columns,
+        sparse_products=load.products * passes * columns * load.relations,
         dense_flops=_dense_flops(load) if precompute or _is_dense(load) else 0.0,
         peak_bytes=_peak_bytes(load, chosen),
         relative_cost=costs,
@@ -148,12 +160,12 @@ def _rounds(load: Workload) -> int:
 
 def _dense_flops(load: Workload) -> float:
     """The products X W of every round."""
-    return 2.0 * _rounds(load) * load.nodes * load.features * load.dim
+    return 2.0 * _rounds(load) * load.nodes * load.columns * load.dim
 
 
 def _pass_cost(load: Workload, columns: float, orders: int) -> float:
     """One pass over the graph: sparse products, recurrence and sums."""
-    sparse = 2.0 * load.weights + (4.0 + 2.0 * orders) * load.nodes
+    sparse = 2.0 * load.weights + (4.0 + 2.0 * orders) * load.nodes * load.relations
     return DENSE_ADVANTAGE * load.products * sparse * columns
 
 
@@ -166,16 +178,17 @@ def _in_loop_cost(load: Workload) -> float:
     if _is_dense(load):
         encode = _dense_flops(load)
     else:
-        encode = DENSE_ADVANTAGE * 2.0 * load.nonzeros * load.dim * rounds
+        stored = load.nonzeros * load.relations
+        encode = DENSE_ADVANTAGE * 2.0 * stored * load.dim * rounds
     return encode + rounds * _pass_cost(load, load.dim, 1)
 
 
 def _peak_bytes(load: Workload, strategy: str) -> int:
     rows = load.batch_size or load.nodes
     views = load.held * load.orders * rows * load.dim
-    adam = 4 * load.orders * load.features * load.dim
-    diffused = load.orders * load.nodes * load.features
-    covariance = load.orders * load.features**2 if load.batch_size else 0
+    adam = 4 * load.orders * load.columns * load.dim
+    diffused = load.orders * load.nodes * load.columns
+    covariance = load.orders * load.columns**2 if load.batch_size else 0
     # In the loop: the terms of a product or, of one view at a time, a step's.
     states = 4 + (load.orders * load.history + 4 if load.history else 0)
     in_loop = states * rows * load.dim

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from fdgcl._checks import InputError, check_count, check_positive, choose
+from fdgcl._checks import MOST_STEPS, InputError, check_count, check_positive, choose
 from fdgcl.diffusion.solvers import SOLVERS, Solver, SteppingScheme
 
 Skip = Literal["none", "end", "every-step"] | int
@@ -38,6 +38,12 @@ class Schedule:
             message = (
                 f"step must not exceed time, got step {self.step:g} and "
                 f"time {self.time:g}"
+            )
+            raise InputError(message)
+        if self.time / self.step > MOST_STEPS:
+            message = (
+                f"there must be at most {MOST_STEPS:,} steps, got time {self.time:g} "
+                f"in steps of {self.step:g}"
             )
             raise InputError(message)
         choose("solver", self.solver, SOLVERS)

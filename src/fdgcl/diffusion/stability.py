@@ -9,19 +9,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from fdgcl.diffusion.dynamics import Dynamics
-from fdgcl.diffusion.expansion import Spectrum
 from fdgcl.diffusion.schedule import Schedule
 from fdgcl.diffusion.solvers import SteppingScheme
 from fdgcl.diffusion.spectral import frequency_response
 
 GRID = 257
+
+
+class Bounds(Protocol):
+    """What must be known of a spectrum: where it lies."""
+
+    @property
+    def has_real_spectrum(self) -> bool:
+        """Whether it is real."""
+
+    @property
+    def lambda_max(self) -> float:
+        """It lies in [0, lambda_max], or in the disc over it."""
+
+
+@dataclass(frozen=True)
+class CommonBounds:
+    """Bounds that hold for several spectra; see `Bounds`."""
+
+    has_real_spectrum: bool
+    lambda_max: float
+
+    @classmethod
+    def of(cls, spectra: Sequence[Bounds]) -> Self:
+        """The tightest ones."""
+        return cls(
+            all(one.has_real_spectrum for one in spectra),
+            max(one.lambda_max for one in spectra),
+        )
 
 
 @dataclass(frozen=True)
@@ -92,7 +119,7 @@ class StabilityReport:
 
 
 def stability_report(
-    dynamics: Dynamics, operator: Spectrum, schedule: Schedule, orders: Sequence[float]
+    dynamics: Dynamics, operator: Bounds, schedule: Schedule, orders: Sequence[float]
 ) -> StabilityReport:
     """Compare the schedule with the scheme's stable region on the graph's spectrum.
 
@@ -133,7 +160,7 @@ def _of_order(
     )
 
 
-def _frequencies(operator: Spectrum, schedule: Schedule) -> Tensor:
+def _frequencies(operator: Bounds, schedule: Schedule) -> Tensor:
     """From 0 to lambda_max: along the interval, or around the disc (half of it)."""
     # The exact solution mixes walks with non-negative weights: on the whole disc
     # nothing exceeds its value at 0, and the interval tells all.

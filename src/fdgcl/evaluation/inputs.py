@@ -11,12 +11,14 @@ from scipy import sparse
 from torch import Tensor
 
 from fdgcl._checks import InputError
+from fdgcl.graphs.targets import has_label
 
 if TYPE_CHECKING:
     from fdgcl.graphs import Splits
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
+Floats: TypeAlias = npt.NDArray[Any]  # float32 or float64
 Matrix: TypeAlias = Tensor | sparse.csr_array
 
 _LARGEST_DENSE = 2**28  # entries that a sparse matrix may have to be made dense
@@ -97,12 +99,59 @@ def as_labels(y: Any, num_nodes: int) -> Ints:
     return labels.astype(np.int64)
 
 
-def check_splits(splits: Splits, labels: Ints) -> None:
-    """Refuse splits that do not fit the labels.
+def as_values(values: Any, num_nodes: int) -> Floats:
+    """Return values as float64, one per node; NaN stands for unlabelled.
+
+    Raises:
+        InputError: Not numbers, not one per node, or infinite.
+    """
+    found = np.asarray(values.cpu() if isinstance(values, Tensor) else values)
+    if found.shape != (num_nodes,) or found.dtype.kind not in "iuf":
+        message = (
+            f"values must hold one number per row of z, shape ({num_nodes},), got "
+            f"{found.dtype} of shape {found.shape}"
+        )
+        raise InputError(message)
+    numbers = found.astype(np.float64)
+    if np.isinf(numbers).any():
+        row = int(np.isinf(numbers).argmax())
+        message = f"values must be finite, or NaN for unlabelled nodes, got row {row}"
+        raise InputError(message)
+    return numbers
+
+
+def as_label_matrix(matrix: Any, num_nodes: int) -> Ints:
+    """Return labels as int8, 1 where one applies; rows of -1 stand for unlabelled.
+
+    Raises:
+        InputError: Not a row per node, or something else in it.
+    """
+    found = np.asarray(matrix.cpu() if isinstance(matrix, Tensor) else matrix)
+    if found.ndim != 2 or len(found) != num_nodes or found.shape[1] == 0:
+        message = (
+            f"matrix must hold one row of labels per row of z, ({num_nodes}, labels), "
+            f"got shape {found.shape}"
+        )
+        raise InputError(message)
+    labelled = np.isin(found, (0, 1)).all(axis=1)
+    bad = ~labelled & ~(found == -1).all(axis=1)
+    if bad.any():
+        message = (
+            "matrix must hold 0 and 1, or -1 throughout an unlabelled row, got row "
+            f"{bad.argmax()}"
+        )
+        raise InputError(message)
+    result: Ints = found.astype(np.int8)
+    return result
+
+
+def check_splits(splits: Splits, labels: npt.NDArray[Any]) -> None:
+    """Refuse splits that do not fit the labels: codes, values or a matrix.
 
     Raises:
         InputError: Wrong length, an empty part, or an unlabelled node in a part.
     """
+    code = " (y is -1)" if labels.dtype.kind == "i" and labels.ndim == 1 else ""
     for part in ("train", "val", "test"):
         masks = getattr(splits, part)
         if masks.shape[1] != len(labels):
@@ -114,11 +163,11 @@ def check_splits(splits: Splits, labels: Ints) -> None:
         if len(empty):
             message = f"split {empty[0]} has no {part} nodes; every part needs some"
             raise InputError(message)
-        unlabelled = np.argwhere(masks & (labels < 0))
+        unlabelled = np.argwhere(masks & ~has_label(labels))
         if len(unlabelled):
             split, node = unlabelled[0]
             message = (
-                f"node {node} has no label (y is -1) but is in the {part} part "
+                f"node {node} has no label{code} but is in the {part} part "
                 f"of split {split}"
             )
             raise InputError(message)

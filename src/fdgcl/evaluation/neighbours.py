@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +10,21 @@ import torch
 from torch import Tensor
 
 from fdgcl._checks import InputError, check_count
-from fdgcl.evaluation.inputs import Ints, as_labels, as_matrix, check_splits
-from fdgcl.evaluation.results import KNNResult
+from fdgcl.evaluation.inputs import (
+    Floats,
+    Ints,
+    as_labels,
+    as_matrix,
+    as_values,
+    check_splits,
+)
+from fdgcl.evaluation.results import KNNResult, KNNValueResult
+from fdgcl.evaluation.ridge import (
+    absolute_error,
+    check_variation,
+    r_squared,
+    squared_errors,
+)
 
 if TYPE_CHECKING:
     from fdgcl.graphs import Splits
@@ -43,15 +56,9 @@ def knn(
             as all of it.
         device: Where to compute; by default where `z` is.
     """
-    if not ks:
-        message = "ks must name at least one number of neighbours"
-        raise InputError(message)
-    choices = sorted({check_count("k", k) for k in ks})
-    matrix = as_matrix(z, device=device)
-    dense = matrix if isinstance(matrix, Tensor) else torch.from_numpy(matrix.toarray())
-    labels = as_labels(y, dense.shape[0])
+    choices, unit = _numbers(ks), _unit(z, device)
+    labels = as_labels(y, len(unit))
     check_splits(splits, labels)
-    unit = torch.nn.functional.normalize(dense)
     chosen, val, test = [], [], []
     for split in range(len(splits)):
         train = np.flatnonzero(splits.train[split])
@@ -69,19 +76,94 @@ def knn(
     )
 
 
+def knn_values(
+    z: Any,
+    values: Any,
+    splits: Splits,
+    *,
+    ks: Sequence[int] = KS,
+    device: str | torch.device | None = None,
+) -> KNNValueResult:
+    """Score an embedding by the mean value of the k nearest training nodes.
+
+    Nearness is the cosine. For each split k is chosen on the validation nodes by R²
+    (ties: the smaller k); test nodes are scored once, after that.
+
+    Args:
+        z: The embedding, (nodes, dim).
+        values: (nodes,) numbers, NaN for unlabelled.
+        splits: Training, validation and test nodes.
+        ks: Numbers of neighbours to choose from; larger than the training set counts
+            as all of it.
+        device: Where to compute; by default where `z` is.
+    """
+    choices, unit = _numbers(ks), _unit(z, device)
+    y = as_values(values, len(unit))
+    check_splits(splits, y)
+    check_variation(splits, y)
+    chosen, scores = [], []
+    for split in range(len(splits)):
+        parts = (splits.train, splits.val, splits.test)
+        train, val, test = (np.flatnonzero(part[split]) for part in parts)
+        on_val = _means(unit, train, y[train], val, choices)
+        best = int(squared_errors(on_val.T, y[val]).argmin())
+        on_test = _means(unit, train, y[train], test, [choices[best]])[0]
+        chosen.append(choices[best])
+        scores.append([(on_test, y[test]), (on_val[best], y[val])])
+    return KNNValueResult(
+        test=tuple(r_squared(*test) for test, _ in scores),
+        val=tuple(r_squared(*val) for _, val in scores),
+        test_mae=tuple(absolute_error(*test) for test, _ in scores),
+        val_mae=tuple(absolute_error(*val) for _, val in scores),
+        k=tuple(chosen),
+    )
+
+
+def _numbers(ks: Sequence[int]) -> list[int]:
+    if not ks:
+        message = "ks must name at least one number of neighbours"
+        raise InputError(message)
+    return sorted({check_count("k", k) for k in ks})
+
+
+def _unit(z: Any, device: str | torch.device | None) -> Tensor:
+    matrix = as_matrix(z, device=device)
+    dense = matrix if isinstance(matrix, Tensor) else torch.from_numpy(matrix.toarray())
+    return torch.nn.functional.normalize(dense)
+
+
 def _predict(
     unit: Tensor, train: Ints, train_labels: Ints, rows: Ints, ks: Sequence[int]
 ) -> Ints:
     """Return the majority class of each row for each k, (ks, rows)."""
-    known = unit[torch.from_numpy(train).to(unit.device)]
     classes = torch.from_numpy(train_labels).to(unit.device)
     votes = torch.nn.functional.one_hot(classes).float()
-    most = min(max(ks), len(train))
     parts = []
-    for part in np.array_split(rows, -(-len(rows) * len(train) // _BLOCK_ENTRIES)):
-        near = unit[torch.from_numpy(part).to(unit.device)] @ known.T
-        nearest = near.topk(most, dim=1).indices
+    for nearest in _nearest(unit, train, rows, max(ks)):
         counts = votes[nearest].cumsum(1)
+        most = nearest.shape[1]
         decided = [counts[:, min(k, most) - 1].argmax(1) for k in ks]
         parts.append(torch.stack(decided).cpu().numpy())
     return np.concatenate(parts, axis=1)
+
+
+def _means(
+    unit: Tensor, train: Ints, values: Floats, rows: Ints, ks: Sequence[int]
+) -> Floats:
+    """Return the mean value of each row's neighbours for each k, (ks, rows)."""
+    known = torch.from_numpy(values).to(unit.device)
+    parts = []
+    for nearest in _nearest(unit, train, rows, max(ks)):
+        sums, most = known[nearest].cumsum(1), nearest.shape[1]
+        means = [sums[:, min(k, most) - 1] / min(k, most) for k in ks]
+        parts.append(torch.stack(means).cpu().numpy())
+    return np.concatenate(parts, axis=1)
+
+
+def _nearest(unit: Tensor, train: Ints, rows: Ints, k: int) -> Iterator[Tensor]:
+    """Yield the k nearest training nodes, by their places, of some rows at a time."""
+    known = unit[torch.from_numpy(train).to(unit.device)]
+    most = min(k, len(train))
+    for part in np.array_split(rows, -(-len(rows) * len(train) // _BLOCK_ENTRIES)):
+        near = unit[torch.from_numpy(part).to(unit.device)] @ known.T
+        yield near.topk(most, dim=1).indices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean, pstdev
 from typing import Any
@@ -11,26 +12,30 @@ import numpy.typing as npt
 
 
 @dataclass(frozen=True)
-class SplitScores:
-    """Accuracies in [0, 1], one per split."""
+class Scored:
+    """What was measured on each split.
+
+    Attributes:
+        test: The measure on test nodes, one per split.
+        val: The same on validation nodes.
+    """
 
     test: tuple[float, ...]
     val: tuple[float, ...]
-    classes: int
 
     @property
     def test_mean(self) -> float:
-        """Mean test accuracy over the splits."""
+        """Mean on test nodes over the splits."""
         return fmean(self.test)
 
     @property
     def test_std(self) -> float:
-        """Standard deviation of the test accuracy over the splits."""
+        """Standard deviation on test nodes over the splits."""
         return pstdev(self.test)
 
     @property
     def val_mean(self) -> float:
-        """Mean validation accuracy over the splits."""
+        """Mean on validation nodes over the splits."""
         return fmean(self.val)
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,23 +51,43 @@ class SplitScores:
         }
         return means | lists
 
+
+@dataclass(frozen=True)
+class SplitScores(Scored):
+    """Accuracies in [0, 1], one per split."""
+
+    classes: int
+
     def __str__(self) -> str:
-        count = len(self.test)
-        spread = f" ± {100 * self.test_std:.1f}" if count > 1 else ""
-        return (
-            f"test {100 * self.test_mean:.1f}{spread} %, "
-            f"validation {100 * self.val_mean:.1f} %, "
-            f"{count} split{'s' if count > 1 else ''}"
-        )
+        test, val = _percent(self.test), _percent(self.val, spread=False)
+        return f"test {test}, validation {val}, {_splits(self)}"
 
 
 @dataclass(frozen=True)
 class ProbeResult(SplitScores):
-    """Scores of a linear probe, and what validation chose for each split."""
+    """Scores of a linear probe, and what validation chose for each split.
+
+    Attributes:
+        test_auc: ROC-AUC on test nodes, one per split, where two classes are so
+            unequal that validation chose by it; else None.
+        val_auc: The same on validation nodes.
+    """
 
     weight_decay: tuple[float, ...]
     normalization: tuple[str, ...]
     step: tuple[int, ...]
+    test_auc: tuple[float, ...] | None = None
+    val_auc: tuple[float, ...] | None = None
+
+    def __str__(self) -> str:
+        if self.test_auc is None or self.val_auc is None:
+            return super().__str__()
+        test, val = _percent(self.test_auc), _percent(self.val_auc, spread=False)
+        accuracy = _percent(self.test, spread=False)
+        return (
+            f"test ROC-AUC {test} (accuracy {accuracy}), validation ROC-AUC {val}, "
+            f"{_splits(self)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -70,6 +95,98 @@ class KNNResult(SplitScores):
     """Scores of the nearest neighbours, and the number of them for each split."""
 
     k: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ValueScores(Scored):
+    """R² and mean absolute errors of predicted values, one per split.
+
+    Attributes:
+        test: R², 1 for a perfect prediction, 0 for one as good as the mean.
+        val: The same on validation nodes.
+        test_mae: Mean absolute error, in the unit of the values.
+        val_mae: The same on validation nodes.
+    """
+
+    test_mae: tuple[float, ...]
+    val_mae: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return fields and means, ready for JSON."""
+        means = {
+            "test_mae_mean": fmean(self.test_mae),
+            "test_mae_std": pstdev(self.test_mae),
+        }
+        return means | super().to_dict()
+
+    def __str__(self) -> str:
+        spread = f" ± {self.test_std:.3f}" if len(self.test) > 1 else ""
+        return (
+            f"test R² {self.test_mean:.3f}{spread}, MAE {fmean(self.test_mae):.4g}, "
+            f"validation R² {self.val_mean:.3f}, {_splits(self)}"
+        )
+
+
+@dataclass(frozen=True)
+class RidgeResult(ValueScores):
+    """Scores of ridge regression, and the penalty chosen for each split."""
+
+    penalty: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class KNNValueResult(ValueScores):
+    """Scores of the mean of neighbours, and the number of them for each split."""
+
+    k: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MultilabelResult(Scored):
+    """Scores of one classifier for each label, one per split.
+
+    Attributes:
+        test: ROC-AUC, mean over the labels that have it.
+        val: The same on validation nodes.
+        test_micro_f1: F1 over all pairs of node and label together.
+        test_macro_f1: F1 of each label, mean over all.
+        labels: Number of labels.
+        scored: How many of them the ROC-AUC on test nodes is the mean over.
+    """
+
+    test_micro_f1: tuple[float, ...]
+    test_macro_f1: tuple[float, ...]
+    labels: int
+    scored: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return fields and means, ready for JSON."""
+        means = {
+            "test_micro_f1_mean": fmean(self.test_micro_f1),
+            "test_micro_f1_std": pstdev(self.test_micro_f1),
+            "test_macro_f1_mean": fmean(self.test_macro_f1),
+            "test_macro_f1_std": pstdev(self.test_macro_f1),
+        }
+        return means | super().to_dict()
+
+    def __str__(self) -> str:
+        return (
+            f"test ROC-AUC {_percent(self.test)}, "
+            f"micro F1 {_percent(self.test_micro_f1)}, "
+            f"macro F1 {_percent(self.test_macro_f1)}, {_splits(self)}"
+        )
+
+
+def _percent(values: Sequence[float], *, spread: bool = True) -> str:
+    deviation = ""
+    if spread and len(values) > 1:
+        deviation = f" ± {100 * pstdev(values):.1f}"
+    return f"{100 * fmean(values):.1f}{deviation} %"
+
+
+def _splits(scores: Scored) -> str:
+    count = len(scores.test)
+    return f"{count} split{'s' if count > 1 else ''}"
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fdgcl.evaluation.inputs import Bools, Ints, Matrix
+from fdgcl.evaluation.inputs import Bools, Floats, Ints, Matrix
 from fdgcl.evaluation.logistic import class_offsets
 from fdgcl.evaluation.normalization import NORMALIZATIONS, Normalized
-from fdgcl.evaluation.paths import fit_paths
+from fdgcl.evaluation.paths import Judge, fit_paths
 from fdgcl.evaluation.rows import Batch, DenseRows, Rows
 
 # In numbers, of mostly four bytes: what all views, and one batch of splits, may hold.
@@ -38,22 +38,29 @@ class Options:
     max_steps: int
     device: torch.device
     progress: Callable[[int, int], None] | None = None
+    ranked: bool = False  # two classes, chosen by ROC-AUC in place of accuracy
 
 
 @dataclass(frozen=True)
 class Choice:
     """The classifier that validation chose for one split."""
 
-    correct: int  # validation nodes that are right
+    share: float  # accuracy or, ranked, ROC-AUC on validation
     loss: float  # validation loss
     weight_decay: float
     normalization: str
     step: int
     predictions: Ints  # for every node
+    margins: Floats | None = None  # ranked: scores of the class 1 less the class 0
 
 
 def choose_probes(
-    z: Matrix, visible: Ints, train: Bools, val: Bools, options: Options
+    z: Matrix,
+    visible: Ints,
+    train: Bools,
+    val: Bools,
+    options: Options,
+    num_classes: int | None = None,
 ) -> list[Choice]:
     """Fit and choose one classifier per split.
 
@@ -64,11 +71,12 @@ def choose_probes(
         train: Training nodes, (splits, nodes).
         val: Validation nodes, (splits, nodes).
         options: What may be chosen.
+        num_classes: One more than the largest class code, if not all are visible.
     """
     problem = _Problem(
         train=np.where(train, visible, -1),
         val=np.where(val, visible, -1),
-        num_classes=int(visible.max()) + 1,
+        num_classes=num_classes or int(visible.max()) + 1,
         options=options,
         work=_Work(
             len(train) * len(options.normalizations) * options.max_steps,
@@ -86,7 +94,7 @@ def choose_probes(
                     rival = best.get(found.split)
                     if rival is None or found.rank > rival.rank:
                         best[found.split] = found
-    return _choices([best[split] for split in range(len(train))])
+    return _choices([best[split] for split in range(len(train))], options.ranked)
 
 
 def _together(names: tuple[str, ...], entries: int) -> list[tuple[str, ...]]:
@@ -172,7 +180,8 @@ class _Found:
     name: str
     normalized: Normalized
     weight_decay: float
-    correct: int
+    points: int
+    highest: int
     loss: float
     step: int
     slopes: Tensor  # (dim, classes)
@@ -180,27 +189,33 @@ class _Found:
 
     @property
     def rank(self) -> tuple[int, float]:
-        return self.correct, -self.loss
+        return self.points, -self.loss
 
 
-def _choices(found: Sequence[_Found]) -> list[Choice]:
+def _choices(found: Sequence[_Found], ranked: bool) -> list[Choice]:
     """Predict all nodes: one product for all splits that chose one normalisation."""
     predictions: dict[int, Ints] = {}
+    margins: dict[int, Floats] = {}
     for name in {one.name for one in found}:
         same = [one for one in found if one.name == name]
         slopes = torch.cat([one.slopes for one in same], dim=1)
         intercepts = torch.cat([one.intercepts for one in same])
-        scores = same[0].normalized.scores(slopes) + intercepts
-        codes = scores.view(len(scores), len(same), -1).argmax(2).T.cpu().numpy()
+        flat = same[0].normalized.scores(slopes) + intercepts
+        scores = flat.view(len(flat), len(same), -1)
+        codes = scores.argmax(2).T.cpu().numpy()
         predictions |= {one.split: row for one, row in zip(same, codes, strict=True)}
+        if ranked:
+            ahead = (scores[:, :, 1] - scores[:, :, 0]).T.cpu().numpy()
+            margins |= {one.split: row for one, row in zip(same, ahead, strict=True)}
     return [
         Choice(
-            correct=one.correct,
+            share=one.points / one.highest,
             loss=one.loss,
             weight_decay=one.weight_decay,
             normalization=one.name,
             step=one.step,
             predictions=predictions[one.split],
+            margins=margins.get(one.split),
         )
         for one in found
     ]
@@ -214,12 +229,14 @@ def _fit(problem: _Problem, views: Sequence[_View], splits: Ints) -> Iterator[_F
     rows = views[0].index
     train = torch.from_numpy(problem.train[at][:, rows]).to(options.device)
     kind = views[0].normalized.means.dtype
+    val = torch.from_numpy(problem.val[at][:, rows]).to(options.device)
+    judge = Judge(val, options.ranked)
     outputs = len(cells) * len(options.weight_decays) * problem.num_classes
     with _threads(outputs * train.shape[1] * views[0].columns):
         fit = fit_paths(
             Batch([view.rows for view in views], [len(splits)] * len(views)),
             train,
-            torch.from_numpy(problem.val[at][:, rows]).to(options.device),
+            judge,
             torch.tensor(at, device=options.device),
             torch.tensor(options.weight_decays, dtype=kind, device=options.device),
             problem.num_classes,
@@ -228,7 +245,7 @@ def _fit(problem: _Problem, views: Sequence[_View], splits: Ints) -> Iterator[_F
         )
     offsets = class_offsets(train, problem.num_classes)
     for i, (view, split) in enumerate(cells):
-        ranks = list(zip(fit.correct[i].tolist(), (-fit.loss[i]).tolist(), strict=True))
+        ranks = list(zip(fit.points[i].tolist(), (-fit.loss[i]).tolist(), strict=True))
         k = max(range(len(ranks)), key=ranks.__getitem__)
         slopes = fit.weights[i, k, :, :-1].T
         yield _Found(
@@ -236,7 +253,8 @@ def _fit(problem: _Problem, views: Sequence[_View], splits: Ints) -> Iterator[_F
             name=view.name,
             normalized=view.normalized,
             weight_decay=options.weight_decays[k],
-            correct=int(fit.correct[i, k]),
+            points=int(fit.points[i, k]),
+            highest=int(judge.highest[i]),
             loss=float(fit.loss[i, k]),
             step=int(fit.step[i, k]),
             slopes=slopes.clone() if view.basis is None else view.basis @ slopes,

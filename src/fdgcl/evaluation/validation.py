@@ -28,8 +28,9 @@ def validation_scores(
 ) -> tuple[float, ...]:
     """Return the validation accuracy of a linear probe, one for each split.
 
-    The numbers are those of `linear_probe(...).val`, from less: no test node is named
-    and no test label is needed. What the probe may choose from is its default.
+    The numbers are those of `linear_probe(..., measure="accuracy").val`, from less: no
+    test node is named and no test label is needed. What the probe may choose from is
+    its default.
 
     Args:
         z: The embedding, (nodes, dim): NumPy, torch or SciPy sparse.
@@ -67,10 +68,7 @@ def validation_scores(
         progress=progress,
     )
     choices = choose_probes(matrix, visible, fitted, held, options)
-    return tuple(
-        choice.correct / int(mask.sum())
-        for choice, mask in zip(choices, held, strict=True)
-    )
+    return tuple(choice.share for choice in choices)
 
 
 def _mask(part: str, values: Any, nodes: int) -> Bools:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def how_to_get(name: str, root: str | os.PathLike[str] | None) -> str:
     if CATALOGUE[name].loader is None:
         return ""
     target = Path(root or "data") / f"{name}.npz"
-    return f"fdgcl data convert {name} --download -o {target}"
+    return f"fdgcl data convert {name} --download -o {shlex.quote(str(target))}"
 
 
 def _reason(name: str, root: str | os.PathLike[str] | None) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeAlias
 
 from fdgcl._checks import InputError
+from fdgcl._files import explain
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.model import FDGCL
@@ -208,9 +209,12 @@ class Journal:
             json.dumps(line, ensure_ascii=False, allow_nan=False).encode() + b"\n"
             for line in lines
         ]
-        self._stream.write(b"".join(raw))
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
+        try:
+            self._stream.write(b"".join(raw))
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            raise explain(error, self.path) from error
         open_unit: list[Record] = []
         for line in raw:
             _take(self.lines, open_unit, _parse(line))

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fdgcl._checks import InputError
+from fdgcl._files import LEDGER, explain
 from fdgcl.experiments.agenda import Agenda, kind_of
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.lanes import run_tasks
@@ -167,12 +168,18 @@ class Run:
             "traceback": answer.trace,
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        with (self.folder / FAILURES).open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(failure, ensure_ascii=False) + "\n")
+        path = self.folder / FAILURES
+        try:
+            with path.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(failure, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise explain(error, path) from error
         return failure
 
     def _check_folder(self) -> None:
-        taken = self.folder.is_dir() and any(self.folder.iterdir())
+        found = self.folder.iterdir() if self.folder.is_dir() else ()
+        # What was written elsewhere stays this run's, when all else is forgotten.
+        taken = any(path.name != LEDGER for path in found)
         if taken and not (self.folder / RECORDS).is_file():
             message = (
                 f"the run folder {self.folder} holds something else: it has no "

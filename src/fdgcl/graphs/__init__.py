@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from fdgcl.graphs.structural import structural_features as structural_features
     from fdgcl.graphs.synthetic import block_model as block_model
     from fdgcl.graphs.synthetic import power_law_graph as power_law_graph
+    from fdgcl.graphs.targets import Targets as Targets
+    from fdgcl.graphs.targets import find_targets as find_targets
 
 _HOME = {
     "GraphDataset": "collection",
@@ -49,6 +51,8 @@ _HOME = {
     "structural_features": "structural",
     "block_model": "synthetic",
     "power_law_graph": "synthetic",
+    "Targets": "targets",
+    "find_targets": "targets",
 }
 
 __all__ = sorted(_HOME)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import sparse
 
 from fdgcl._checks import InputError
 from fdgcl.graphs.splits import Splits
+from fdgcl.graphs.targets import Targets
 
 
 def adjacency(matrix: Any) -> sparse.csr_array:
@@ -25,20 +27,67 @@ def adjacency(matrix: Any) -> sparse.csr_array:
     if csr.nnz == 0:
         message = f"a graph needs at least one edge, got none among {shape[0]} nodes"
         raise InputError(message)
-    if not all_finite(csr.data) or csr.data.min() < 0:
-        bad = ~np.isfinite(csr.data) | (csr.data < 0)
-        row, column, value = entry(csr, int(np.flatnonzero(bad)[0]))
+    _check_weights(csr, "edge weights")
+    return csr
+
+
+def _check_weights(csr: sparse.csr_array, what: str) -> None:
+    if all_finite(csr.data) and csr.data.min(initial=0) >= 0:
+        return
+    bad = ~np.isfinite(csr.data) | (csr.data < 0)
+    row, column, value = entry(csr, int(np.flatnonzero(bad)[0]))
+    message = (
+        f"{what} must be finite and not negative, got {value:g} for the edge from "
+        f"node {row} to node {column} (counted from 0)"
+    )
+    raise InputError(message)
+
+
+def relations(values: Any, whole: sparse.csr_array) -> dict[str, sparse.csr_array]:
+    """Return canonical matrices by name, which have the whole's edges among them."""
+    if not isinstance(values, Mapping) or not values:
         message = (
-            "edge weights must be finite and not negative, got "
-            f"{value:g} for the edge from node {row} to node {column} (counted from 0)"
+            "relations must map the name of each edge type to its matrix, got "
+            f"{'none' if isinstance(values, Mapping) else type(values).__name__}"
         )
         raise InputError(message)
-    return csr
+    checked = {}
+    for name in sorted(values, key=str):
+        what = f"the relation {name!r}"
+        shape = tuple(getattr(values[name], "shape", ()))
+        if not isinstance(name, str) or not name or shape != whole.shape:
+            message = (
+                f"relations must map names to matrices of shape {whole.shape}, got "
+                f"{what} of shape {shape}"
+            )
+            raise InputError(message)
+        checked[name] = canonical_csr(values[name], what)
+        _check_weights(checked[name], f"edge weights of {what}")
+    _check_union(checked, whole)
+    return checked
+
+
+def _check_union(
+    parts: Mapping[str, sparse.csr_array], whole: sparse.csr_array
+) -> None:
+    first, *others = parts.values()
+    for other in others:
+        first = first + other
+    first.sort_indices()
+    if not (
+        np.array_equal(first.indptr, whole.indptr)
+        and np.array_equal(first.indices, whole.indices)
+    ):
+        message = (
+            "the adjacency must have the edges of all relations and no others, got "
+            f"{whole.nnz} edges and {first.nnz} in the relations"
+        )
+        raise InputError(message)
 
 
 def ids(values: Any, nodes: int) -> npt.NDArray[Any]:
     """Return unique ids, int64 or str; an empty array stands for 0..N-1."""
-    if values is None or len(values) == 0:
+    if values is None or np.size(values) == 0:
         return read_only(np.arange(nodes, dtype=np.int64))
     array = id_array(values)
     if array.shape != (nodes,):
@@ -74,7 +123,22 @@ def id_array(values: Any) -> npt.NDArray[Any]:
             pass
     named = np.empty(len(flat), object)
     named[:] = [_name(value) for value in flat]
+    _refuse_twins(flat, named)
     return named.reshape(array.shape)
+
+
+def _refuse_twins(values: list[Any], names: npt.NDArray[Any]) -> None:
+    """Refuse ids that differ, but not as they are written: 7 and "7"."""
+    texts = {value for value in values if isinstance(value, str)}
+    if not texts or len(texts) == len(values):
+        return
+    for value, name in zip(values, names, strict=True):
+        if not isinstance(value, str) and name in texts:
+            message = (
+                f"ids hold both {value!r} and {name!r}, which are written alike: make "
+                "all of them numbers, or all of them text"
+            )
+            raise InputError(message)
 
 
 def _object_array(values: Any) -> npt.NDArray[Any]:
@@ -90,7 +154,12 @@ def _name(value: Any) -> str:
     if value is None or (isinstance(value, float) and value != value):
         message = f"ids must not be missing, got {value!r}"
         raise InputError(message)
-    return value.decode() if isinstance(value, bytes) else str(value)
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.hex()
 
 
 def features(values: Any, names: npt.NDArray[Any]) -> Any:
@@ -136,6 +205,24 @@ def labels(values: Any, count: int, of: str = "node") -> npt.NDArray[np.int64] |
         message = f"y must hold codes from 0, or -1 for no label, got {array.min()}"
         raise InputError(message)
     return read_only(array.astype(np.int64, copy=False))
+
+
+def targets(value: Targets | None, y: Any, nodes: int) -> Targets | None:
+    """Return values or several labels at once; classes belong in y."""
+    if value is None:
+        return None
+    given: object = value
+    if not isinstance(given, Targets) or value.kind == "classes":
+        kind = "classes" if isinstance(given, Targets) else type(given).__name__
+        message = f"targets must be values or several labels at once, got {kind}"
+        raise InputError(message)
+    if y is not None:
+        message = "a graph has either classes, y, or other targets, got both"
+        raise InputError(message)
+    if len(value) != nodes:
+        message = f"targets must have one row per node, {nodes}, got {len(value)}"
+        raise InputError(message)
+    return value
 
 
 def splits(value: Splits | None, nodes: int) -> Splits | None:
@@ -185,6 +272,17 @@ def canonical_csr(matrix: Any, what: str) -> sparse.csr_array:
     result = sparse.csr_array(parts, shape=csr.shape)
     result.has_canonical_format = True
     return result
+
+
+def is_symmetric(csr: sparse.csr_array) -> bool:
+    """Whether a canonical matrix has every entry both ways, with the same value."""
+    turned = csr.T.tocsr()
+    turned.sort_indices()
+    return (
+        np.array_equal(csr.indptr, turned.indptr)
+        and np.array_equal(csr.indices, turned.indices)
+        and np.array_equal(csr.data, turned.data)
+    )
 
 
 def entry(csr: sparse.csr_array, position: int) -> tuple[int, int, Any]:

@@ -56,6 +56,7 @@ class GraphDataset:
         graph = self.graph
         if (graph.name, graph.source) != (name, source):
             graph = replace(graph, name=name, source=source)
+        _refuse_types(graph)
         ptr = _checked_ptr(self.ptr, graph.num_nodes)
         y = _validate.labels(self.y, len(ptr) - 1, "graph")
         checked = {
@@ -112,6 +113,7 @@ class GraphDataset:
                 whole.adjacency[rows, rows],
                 features=None if features is None else features[rows],
                 y=None if whole.y is None else whole.y[rows],
+                targets=None if whole.targets is None else whole.targets.rows(rows),
                 ids=whole.ids[rows] if self.has_node_ids else _unnamed(),
                 class_names=whole.class_names,
                 feature_names=whole.feature_names,
@@ -140,6 +142,7 @@ class GraphDataset:
             whole.adjacency[rows][:, rows],
             features=None if features is None else features[rows],
             y=None if whole.y is None else whole.y[rows],
+            targets=None if whole.targets is None else whole.targets.rows(rows),
             ids=whole.ids[rows] if self.has_node_ids else _unnamed(),
             class_names=whole.class_names,
             feature_names=whole.feature_names,
@@ -187,6 +190,7 @@ class GraphDataset:
             if not isinstance(graph, Graph):
                 message = f"graphs must hold Graphs, got {type(graph).__name__} at {at}"
                 raise InputError(message)
+            _refuse_types(graph)
         features = stack_features([graph.features for graph in listed])
         node_ids = np.concatenate([graph.ids.astype(object) for graph in listed])
         shared = len(set(node_ids.tolist())) < len(node_ids)
@@ -283,6 +287,16 @@ def stack_features(parts: Sequence[Features | None]) -> Features | None:
     return np.concatenate(
         [part.toarray() if sparse.issparse(part) else part for part in present]
     )
+
+
+def _refuse_types(graph: Graph) -> None:
+    if graph.relations is not None:
+        message = (
+            "a dataset of many graphs takes no edge types, got "
+            f"{', '.join(graph.relations)}: merge them by replace(graph, "
+            "relations=None)"
+        )
+        raise InputError(message)
 
 
 def _checked_ptr(values: Any, nodes: int) -> Indices:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import zipfile
-import zlib
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,34 +17,30 @@ from scipy import sparse
 
 from fdgcl._checks import InputError
 from fdgcl._files import atomic_path
+from fdgcl._memory import available_bytes
+from fdgcl.graphs.files.arrays import DAMAGE
+from fdgcl.graphs.files.declared import refuse_false_sizes
+from fdgcl.graphs.files.signature import refuse_foreign
 from fdgcl.graphs.graph import Graph
 from fdgcl.graphs.splits import Splits
+from fdgcl.graphs.targets import Targets
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 
 UNNAMED_SPLIT = "as stored"
 
+_RELATIONS = ("relation_names", "relation_ptr", "relation_index", "relation_weight")
 _SPARSE_FEATURES = ("x_data", "x_indices", "x_indptr", "x_shape")
 EDGES_AND_FEATURES = {"edge_index", "edge_weight", "x", *_SPARSE_FEATURES}
 _MASKS = ("train_mask", "val_mask", "test_mask")
 _KNOWN = {
     *EDGES_AND_FEATURES,
     *_MASKS,
+    *_RELATIONS,
     *("y", "split", "num_nodes"),
     *("ids", "class_names", "feature_names", "split_name"),
+    *("target_values", "target_matrix", "target_names"),
 }
-# What NumPy and zipfile raise on damaged bytes; a damaged header may also ask for
-# an array larger than memory.
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    ValueError,
-    KeyError,
-    OSError,
-    RuntimeError,
-    MemoryError,
-)
 
 
 def read_compact(path: str | os.PathLike[str]) -> Graph:
@@ -81,10 +76,15 @@ def to_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
     arrays = {
         "num_nodes": np.array(graph.num_nodes, np.int64),
         **edge_arrays(graph),
+        **_relation_arrays(graph),
         **feature_arrays(graph),
     }
     if graph.y is not None:
         arrays["y"] = graph.y
+    if graph.targets is not None:
+        kind = "values" if graph.targets.kind == "values" else "matrix"
+        arrays[f"target_{kind}"] = graph.targets.array
+        arrays["target_names"] = plain_array(np.array(graph.targets.names, object))
     if graph.splits is not None:
         masks = (graph.splits.train, graph.splits.val, graph.splits.test)
         for name, mask in zip(_MASKS, masks, strict=True):
@@ -104,6 +104,20 @@ def edge_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
     edges = graph.adjacency.tocoo()
     arrays = {"edge_index": np.stack([edges.row, edges.col]).astype(np.int32)}
     return arrays | ({"edge_weight": edges.data} if graph.is_weighted else {})
+
+
+def _relation_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
+    if graph.relations is None:
+        return {}
+    parts = [matrix.tocoo() for matrix in graph.relations.values()]
+    edges = [np.stack([part.row, part.col]).astype(np.int32) for part in parts]
+    values = (
+        plain_array(np.array([*graph.relations], object)),
+        np.cumsum([0, *(part.nnz for part in parts)]),
+        np.concatenate(edges, axis=1),
+        np.concatenate([part.data for part in parts]),
+    )
+    return dict(zip(_RELATIONS, values, strict=True))
 
 
 def feature_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
@@ -160,18 +174,25 @@ def load_arrays(
     if file.is_dir():
         message = f"{file} is a folder, not a compact .npz file"
         raise InputError(message)
+    refuse_foreign(file, ("npz", "zip"), "a compact .npz file")
+    refuse_false_sizes(file, known)
     try:
         with zipfile.ZipFile(file):
             pass
         with np.load(file, allow_pickle=False) as archive:
             refuse(file, archive.files)
-            return {name: archive[name] for name in archive.files if name in known}
+            # An entry that does not begin as an array comes back as bytes.
+            return {
+                name: np.asarray(archive[name])
+                for name in archive.files
+                if name in known
+            }
     except InputError:
         raise
     except PermissionError as error:
         message = f"{file} may not be read: {error.strerror}"
         raise InputError(message) from error
-    except _DAMAGE as error:
+    except DAMAGE as error:
         message = (
             f"{file} cannot be read as a compact .npz file: it is damaged, cut off or "
             "of another kind"
@@ -192,7 +213,20 @@ def _assemble(arrays: Arrays, file: Path) -> Graph:
         feature_names=names_of(arrays, "feature_names"),
         name=file.stem,
         source=str(file),
+        targets=_targets(arrays),
+        relations=_relations(arrays, nodes),
     )
+
+
+def _targets(arrays: Arrays) -> Targets | None:
+    names = names_of(arrays, "target_names")
+    if "target_values" in arrays:
+        return Targets("values", names or ("value",), values=arrays["target_values"])
+    if "target_matrix" in arrays:
+        matrix = arrays["target_matrix"]
+        counted = tuple(map(str, range(matrix.shape[-1])))
+        return Targets("multilabel", names or counted, matrix=matrix)
+    return None
 
 
 def _num_nodes(arrays: Arrays, features: Any) -> int:
@@ -201,10 +235,24 @@ def _num_nodes(arrays: Arrays, features: Any) -> int:
         if count.size != 1 or count.min() < 0:
             message = f"num_nodes must be one number from 0, got {count.tolist()}"
             raise InputError(message)
-        return int(count.reshape(-1)[0])
-    if features is not None:
+        nodes = int(count.reshape(-1)[0])
+        _refuse_false_count(nodes, arrays, features)
+        return nodes
+    if features is not None and features.ndim:
         return int(features.shape[0])
     return len(np.atleast_1d(need(arrays, "y")))
+
+
+def _refuse_false_count(nodes: int, arrays: Arrays, features: Any) -> None:
+    """Refuse a number of nodes before memory is taken for them."""
+    parts = {"x": features, "y": arrays.get("y"), "ids": arrays.get("ids")}
+    for name, part in parts.items():
+        if part is not None and part.shape[:1] != (nodes,):
+            message = f"num_nodes is {nodes}, but {name} is of shape {part.shape}"
+            raise InputError(message)
+    if nodes * np.dtype(np.int64).itemsize > available_bytes():
+        message = f"num_nodes is {nodes}, more than memory holds"
+        raise InputError(message)
 
 
 def features_of(arrays: Arrays) -> Any:
@@ -238,14 +286,7 @@ def features_of(arrays: Arrays) -> Any:
 
 def adjacency_of(arrays: Arrays, nodes: int) -> sparse.csr_array:
     """Return the adjacency matrix of the stored edges."""
-    edges = whole_numbers(arrays, "edge_index")
-    if edges.ndim != 2 or edges.shape[0] != 2:
-        message = f"edge_index must have shape (2, edges), got {edges.shape}"
-        raise InputError(message)
-    if edges.size and not (edges.min() >= 0 and edges.max() < nodes):
-        wrong = edges[(edges < 0) | (edges >= nodes)][0]
-        message = f"edge_index must name nodes 0 to {nodes - 1}, got {wrong}"
-        raise InputError(message)
+    edges = _edges(arrays, "edge_index", nodes)
     weights = arrays.get("edge_weight", np.ones(edges.shape[1], np.float32))
     if weights.shape != edges.shape[1:] or weights.dtype.kind not in "biuf":
         message = (
@@ -257,6 +298,43 @@ def adjacency_of(arrays: Arrays, nodes: int) -> sparse.csr_array:
     if "edge_weight" not in arrays:
         matrix.data[:] = 1
     return matrix
+
+
+def _edges(arrays: Arrays, name: str, nodes: int) -> npt.NDArray[Any]:
+    edges = whole_numbers(arrays, name)
+    if edges.ndim != 2 or edges.shape[0] != 2:
+        message = f"{name} must have shape (2, edges), got {edges.shape}"
+        raise InputError(message)
+    if edges.size and not (edges.min() >= 0 and edges.max() < nodes):
+        wrong = edges[(edges < 0) | (edges >= nodes)][0]
+        message = f"{name} must name nodes 0 to {nodes - 1}, got {wrong}"
+        raise InputError(message)
+    return edges
+
+
+def _relations(arrays: Arrays, nodes: int) -> dict[str, sparse.csr_array] | None:
+    names = names_of(arrays, "relation_names")
+    if names is None:
+        return None
+    edges = _edges(arrays, "relation_index", nodes)
+    weights = need(arrays, "relation_weight")
+    ends = whole_numbers(arrays, "relation_ptr")
+    count = edges.shape[1]
+    starts_and_ends = ends.shape == (len(names) + 1,) and ends[0] == 0
+    if not starts_and_ends or ends[-1] != count or (np.diff(ends) < 0).any():
+        message = (
+            f"relation_ptr must hold {len(names) + 1} places from 0 to {count}, one "
+            "after another"
+        )
+        raise InputError(message)
+    if weights.shape != (count,) or weights.dtype.kind not in "biuf":
+        message = f"relation_weight must hold one number per edge, {count}"
+        raise InputError(message)
+    found = {}
+    for name, start, end in zip(names, ends[:-1], ends[1:], strict=True):
+        part = (weights[start:end], tuple(edges[:, start:end]))
+        found[name] = sparse.coo_array(part, shape=(nodes, nodes)).tocsr()
+    return found
 
 
 def _splits(arrays: Arrays, nodes: int) -> Splits | None:

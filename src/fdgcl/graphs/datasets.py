@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -360,7 +361,7 @@ def _absent(entry: Dataset, folder: Path | None) -> str:
     target = (folder or Path("data")) / file
     return (
         f"{message}; get it with `fdgcl data convert {entry.name} --download "
-        f"-o {target}`"
+        f"-o {shlex.quote(str(target))}`"
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from scipy import sparse
 
 from fdgcl._checks import InputError, check_count
 from fdgcl.graphs import ids as node_ids
 from fdgcl.graphs._validate import all_finite, float_array, id_array
+from fdgcl.graphs.files.arrow import is_dataframe
 from fdgcl.graphs.graph import Graph
 from fdgcl.graphs.ids import ArrowIds
 from fdgcl.graphs.labels import encode_labels
@@ -20,12 +22,17 @@ from fdgcl.graphs.splits import Splits
 
 Indices = npt.NDArray[np.int64]
 
+# Each type is a matrix over all nodes. A column with more values than this says
+# something of single edges, a time or an amount, and is not a type.
+MOST_RELATIONS = 1000
+
 
 def from_edges(
     edges: Any,
     features: Any = None,
     *,
     weights: Any = None,
+    edge_types: Any = None,
     ids: Any = None,
     num_nodes: int | None = None,
     y: Any = None,
@@ -36,14 +43,26 @@ def from_edges(
     source: str = "edges in memory",
 ) -> Graph:
     """Make a graph of pairs of node ids; `Graph.from_edges` says how."""
+    if is_dataframe(edges) or is_dataframe(features):
+        others = {"weights": weights, "ids": ids, "num_nodes": num_nodes, "y": y}
+        named = {"splits": splits, "class_names": class_names}
+        return _from_tables(edges, features, name, {**others, **named})
     start, end = _columns(edges)
     known = _known_ids(start, end, ids, _length(features, y, num_nodes))
     if y is not None and (class_names is not None or _is_codes(y)):
         y = np.asarray(y)
     elif y is not None:
         y, class_names = encode_labels(y)
+    rows, columns = endpoints(start, end, known)
+    values = checked_weights(weights, len(start))
+    nodes = len(known)
     return Graph(
-        adjacency=adjacency(start, end, known, checked_weights(weights, len(start))),
+        adjacency=build_csr(rows, columns, values, nodes),
+        relations=(
+            None
+            if edge_types is None
+            else relations_of(rows, columns, values, edge_types, nodes)
+        ),
         features=features,
         y=y,
         splits=splits,
@@ -53,6 +72,28 @@ def from_edges(
         name=name,
         source=source,
     )
+
+
+def _from_tables(
+    edges: Any, features: Any, name: str, others: Mapping[str, Any]
+) -> Graph:
+    """Make a graph of data frames, which say themselves what their columns are."""
+    # Here, as the reader of tables needs this module.
+    from fdgcl.graphs.readers import read_graph
+
+    given = [key for key, value in others.items() if value is not None]
+    plain = features is None or is_dataframe(features)
+    if given or not is_dataframe(edges) or not plain:
+        extra = (
+            "edges" if not is_dataframe(edges) else given[0] if given else "features"
+        )
+        message = (
+            "edges and features must both be data frames, whose columns hold weights "
+            f"and ids as well, or both be arrays; got {extra} beside a data frame (see "
+            "Graph.from_pandas)"
+        )
+        raise InputError(message)
+    return read_graph(edges, features, name=name)
 
 
 def adjacency(
@@ -74,11 +115,76 @@ def adjacency(
     Raises:
         InputError: An edge names an id that is not known.
     """
+    rows, columns = endpoints(start, end, known, where)
+    return build_csr(rows, columns, weights, len(known))
+
+
+def endpoints(
+    start: ArrowIds, end: ArrowIds, known: ArrowIds, where: str = "the nodes given"
+) -> tuple[Indices, Indices]:
+    """Return row and column of each edge; see `adjacency` for the arguments.
+
+    Raises:
+        InputError: An edge names an id that is not known.
+    """
     rows = node_ids.positions(start, known)
     columns = node_ids.positions(end, known)
     if len(rows) and min(rows.min(), columns.min()) < 0:
         _refuse_unknown(start, end, rows, columns, where)
-    return build_csr(rows, columns, weights, len(known))
+    return rows, columns
+
+
+def relations_of(
+    rows: Indices,
+    columns: Indices,
+    weights: npt.NDArray[Any] | None,
+    types: Any,
+    nodes: int,
+    what: str = "edge_types",
+) -> dict[str, sparse.csr_array]:
+    """Return the matrix of each edge type, by name and sorted by it.
+
+    >>> ends = np.array([0, 1, 2]), np.array([1, 2, 0])
+    >>> found = relations_of(*ends, None, ["buys", "likes", "buys"], 3)
+    >>> {name: matrix.nnz for name, matrix in found.items()}
+    {'buys': 2, 'likes': 1}
+
+    Args:
+        rows: (E,) the node at which each edge starts, counted from 0.
+        columns: (E,) the node at which it ends.
+        weights: (E,) weights, or None for an edge that counts once in its type.
+        types: (E,) an Arrow column, NumPy array or list of text or whole numbers.
+        nodes: Number of nodes.
+        what: Names the types in a message, such as file and column.
+
+    Raises:
+        InputError: A type is missing, or they are not one per edge, or far too many.
+    """
+    column = _type_names(types, what)
+    if len(column) != len(rows):
+        message = f"{what} must hold one type per edge, {len(rows)}, got {len(column)}"
+        raise InputError(message)
+    names = node_ids.distinct(column)
+    if len(names) > MOST_RELATIONS:
+        message = (
+            f"{what} must hold types that many edges share, at most {MOST_RELATIONS:,} "
+            f"of them, got {len(names):,} such as {node_ids.examples(names)}"
+        )
+        raise InputError(message)
+    codes = node_ids.positions(column, names)
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=len(names)))
+    return {
+        name: build_csr(
+            rows[chosen],
+            columns[chosen],
+            None if weights is None else weights[chosen],
+            nodes,
+        )
+        for name, chosen in zip(
+            names.to_pylist(), np.split(order, ends[:-1]), strict=True
+        )
+    }
 
 
 def build_csr(
@@ -105,6 +211,27 @@ def build_csr(
     with np.errstate(over="ignore"):
         sums = np.add.reduceat(weights.astype(np.float64), first).astype(kept)
     return sparse.coo_array((sums, (rows[first], columns[first])), shape).tocsr()
+
+
+def _type_names(types: Any, what: str) -> ArrowIds:
+    try:
+        column = types
+        if not isinstance(types, pa.Array | pa.ChunkedArray):
+            listed = np.asarray(types) if hasattr(types, "__array__") else types
+            column = pa.array(listed, from_pandas=True)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_floating(column.type):
+            column = column.cast(pa.int64())
+        text = pc.fill_null(column.cast(pa.string()), "")
+    except pa.ArrowException:
+        message = f"{what} must hold text or whole numbers, the type of each edge"
+        raise InputError(message) from None
+    row = pc.index(text, "").as_py()
+    if row >= 0:
+        message = f"{what} has no type in row {row + 1}"
+        raise InputError(message)
+    return text
 
 
 def checked_weights(weights: Any, edges: int) -> npt.NDArray[Any] | None:

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from fdgcl._checks import InputError, check_count, check_positive
+from fdgcl._checks import InputError, check_count, check_positive, check_seed
 from fdgcl._files import atomic_path
 
 T = TypeVar("T")
@@ -64,10 +64,15 @@ class PowerLawFiles:
         check_count("nodes", self.nodes, minimum=2)
         check_count("edges", self.edges)
         check_count("features", self.features, minimum=0)
-        check_count("seed", self.seed, minimum=0)
+        check_seed("seed", self.seed)
         if check_positive("exponent", self.exponent) <= 2:
             message = f"exponent must be above 2, got {self.exponent:g}"
             raise InputError(message)
+
+    def paths(self, folder: Path) -> list[Path]:
+        """The files that `write` makes."""
+        names = ["edges.parquet", *(["features.parquet"] if self.features else [])]
+        return [folder / name for name in names]
 
     def write(
         self,
@@ -84,12 +89,11 @@ class PowerLawFiles:
             InputError: The disk is full, or the folder cannot be written.
         """
         tell = progress or (lambda *_: None)
-        paths = [folder / "edges.parquet"]
+        paths = self.paths(folder)
         ends = self._place_type
         edges = pa.schema([("source", ends), ("target", ends)])
         self._write(paths[0], edges, self.edges, _EDGES_AT_ONCE, self._edges, tell)
         if self.features:
-            paths.append(folder / "features.parquet")
             vector = pa.list_(pa.float32(), self.features)
             schema = pa.schema([("id", ends), ("features", vector)])
             rows = max(1, _NUMBERS_AT_ONCE // self.features)

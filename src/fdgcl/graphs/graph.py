@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,10 @@ from scipy import sparse
 
 from fdgcl.graphs import _validate
 from fdgcl.graphs.splits import Splits
+from fdgcl.graphs.targets import Targets
+
+if TYPE_CHECKING:
+    from fdgcl.graphs.schema import Schemas
 
 Features: TypeAlias = npt.NDArray[Any] | sparse.csr_array
 
@@ -40,6 +44,13 @@ class Graph:
         feature_names: One name per column of `features`.
         name: Short name, for tables and file names.
         source: One phrase that says where the graph came from.
+        targets: Values or several labels at once of each node, where the labels are
+            not classes; `y` is None then.
+        reading: What was taken from tables, a line each.
+        feature_schema: How the columns of a table became features; of several types of
+            nodes, by type.
+        relations: (N, N) CSR of each edge type, by name and sorted by it, or None. The
+            adjacency is their union; where edges are weighted, weights are added.
 
     Raises:
         InputError: The parts do not make up a graph; the message names the part.
@@ -54,6 +65,10 @@ class Graph:
     feature_names: tuple[str, ...] | None = None
     name: str = "graph"
     source: str = "memory"
+    targets: Targets | None = None
+    reading: tuple[str, ...] = ()
+    feature_schema: Schemas | None = None
+    relations: Mapping[str, sparse.csr_array] | None = None
 
     def __post_init__(self) -> None:
         adjacency = _validate.adjacency(self.adjacency)
@@ -68,9 +83,12 @@ class Graph:
             "features": features,
             "y": y,
             "splits": _validate.splits(self.splits, nodes),
+            "targets": _validate.targets(self.targets, y, nodes),
             "class_names": _validate.class_names(self.class_names, y),
             "feature_names": _validate.feature_names(self.feature_names, columns),
         }
+        if self.relations is not None:
+            checked["relations"] = _validate.relations(self.relations, adjacency)
         for attribute, value in checked.items():
             object.__setattr__(self, attribute, value)
 
@@ -99,13 +117,7 @@ class Graph:
     @cached_property
     def is_symmetric(self) -> bool:
         """Whether every edge is there both ways, with the same weight."""
-        here, there = self.adjacency, self.adjacency.T.tocsr()
-        there.sort_indices()
-        return (
-            np.array_equal(here.indptr, there.indptr)
-            and np.array_equal(here.indices, there.indices)
-            and np.array_equal(here.data, there.data)
-        )
+        return _validate.is_symmetric(self.adjacency)
 
     @cached_property
     def is_weighted(self) -> bool:
@@ -126,6 +138,7 @@ class Graph:
             self,
             features=features,
             feature_names=None if names is None else tuple(names),
+            feature_schema=None,
             source=source or self.source,
         )
 
@@ -136,6 +149,7 @@ class Graph:
         features: Any = None,
         *,
         weights: Any = None,
+        edge_types: Any = None,
         ids: Any = None,
         num_nodes: int | None = None,
         y: Any = None,
@@ -155,11 +169,18 @@ class Graph:
         - with `features`, `y` or `num_nodes` alone: 0..N-1;
         - with edges alone: the ids met, sorted.
 
+        >>> edges = [("ann", "tea"), ("bob", "tea"), ("ann", "bob")]
+        >>> graph = Graph.from_edges(edges, edge_types=["buys", "buys", "knows"])
+        >>> {name: matrix.nnz for name, matrix in graph.relations.items()}
+        {'buys': 2, 'knows': 1}
+
         Args:
             edges: (E, 2) or (2, E) array or a list of pairs; two by two is read as
                 two rows, one edge each.
             features: (N, F) array or sparse matrix.
             weights: (E,) weights, zero or more.
+            edge_types: (E,) the type of each edge, text or whole numbers. An edge may
+                come once with each type.
             ids: (N,) node ids.
             num_nodes: N, when ids are 0..N-1.
             y: (N,) labels of any type; None, NaN or (for integers) -1 is "no label".
@@ -178,6 +199,7 @@ class Graph:
             edges,
             features,
             weights=weights,
+            edge_types=edge_types,
             ids=ids,
             num_nodes=num_nodes,
             y=y,
@@ -187,6 +209,33 @@ class Graph:
             name=name,
             source=source,
         )
+
+    @classmethod
+    def from_pandas(
+        cls, edges: Any, features: Any = None, labels: Any = None, **options: Any
+    ) -> Graph:
+        """Make a graph of data frames: pandas, Polars, Arrow, or a query's result.
+
+        Columns are found as in files, and refused where two readings are plausible;
+        `read_graph` says how, and `Graph.reading` what was taken.
+
+        Args:
+            edges: A table with one edge per row.
+            features: A table with one node per row, or several for several types.
+            labels: A table of ids and labels.
+            **options: source, target, weight, id_column, drop, ... as in `read_graph`.
+
+        Example:
+            >>> import pyarrow as pa
+            >>> edges = pa.table({"payer": [1, 2], "payee": [2, 3], "amount": [9, 5]})
+            >>> people = pa.table({"id": [1, 2, 3], "age": [31, 52, 47]})
+            >>> graph = Graph.from_pandas(edges, people, weight="amount")
+            >>> graph.reading[0]
+            'edges: payer -> payee, weight amount'
+        """
+        from fdgcl.graphs.readers import read_graph
+
+        return read_graph(edges, features, labels, **options)
 
     @classmethod
     def from_scipy(cls, adjacency: Any, features: Any = None, **others: Any) -> Graph:
@@ -204,16 +253,23 @@ class Graph:
 
     @classmethod
     def from_pyg(cls, data: Any, **options: Any) -> Graph:
-        """Make a graph of a PyTorch Geometric `Data`; see `adaptors.from_pyg`."""
+        """Make a graph of PyTorch Geometric's `Data` or `HeteroData`.
+
+        See `adaptors.from_pyg`.
+        """
         from fdgcl.graphs.adaptors import from_pyg
 
         return from_pyg(data, **options)
 
     def __repr__(self) -> str:
         parts = [f"{self.num_nodes} nodes", f"{self.num_edges} edges"]
+        if self.relations is not None:
+            parts.append(f"{len(self.relations)} edge types")
         parts.append(f"{self.num_features} features")
         if self.y is not None:
             parts.append(f"{self.num_classes} classes")
+        if self.targets is not None:
+            parts.append(str(self.targets))
         if self.splits is not None:
             parts.append(f"splits {self.splits.name!r} x {len(self.splits)}")
         return f"Graph({self.name!r}: {', '.join(parts)}; from {self.source})"

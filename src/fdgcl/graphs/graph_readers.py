@@ -1,125 +1,168 @@
-"""From files to many graphs: one edge list, and a file that says whose a node is."""
+"""From tables to many graphs: one edge list, and a table that says whose a node is."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from fdgcl._checks import InputError
 from fdgcl.graphs import ids as node_ids
 from fdgcl.graphs.collection import GraphDataset
-from fdgcl.graphs.files.labels import read_label_table
-from fdgcl.graphs.files.names import GRAPHS, find_first, names_labels
-from fdgcl.graphs.files.opening import Column, Header, open_table
-from fdgcl.graphs.files.table import existing_file
+from fdgcl.graphs.files.labels import label_columns, read_keys, read_label_table
+from fdgcl.graphs.files.names import GRAPHS, names_labels
+from fdgcl.graphs.files.opening import open_table
+from fdgcl.graphs.files.options import Column, TableOptions
+from fdgcl.graphs.files.roles import Known
 from fdgcl.graphs.graph import Graph
-from fdgcl.graphs.readers import PathLike, read_graph
+from fdgcl.graphs.node_tables import FeatureSources
+from fdgcl.graphs.readers import TableLike, read_graph
+from fdgcl.graphs.schema import Schemas
 
 
 def read_graphs(
-    edges: PathLike,
-    graph_ids: PathLike,
-    features: PathLike | None = None,
-    labels: PathLike | None = None,
+    edges: TableLike,
+    graph_ids: TableLike,
+    features: FeatureSources = None,
+    labels: TableLike | None = None,
     *,
-    source: Column = None,
-    target: Column = None,
-    weight: Column = None,
-    id_column: Column = None,
     graph_column: Column = None,
-    label_column: Column = None,
-    header: Header = "auto",
+    schema: Schemas | None = None,
     name: str | None = None,
+    **options: Any,
 ) -> GraphDataset:
-    """Read many graphs from files; `read_graph` says what files may look like.
+    """Read many graphs from tables; `read_graph` says what tables may look like.
 
     Graphs are sorted by their ids, nodes within each stand as they came.
 
     Args:
         edges: The edge list of all graphs.
         graph_ids: A table with a node id and a graph id per row: a column of node ids
-            found like that of labels, and one named graph, graph_id, ..., else the
-            next one. Every node must be in it, once.
+            found like that of labels, and one named graph, graph_id, ..., or the only
+            other one. Every node must be in it, once.
         features: The features of the nodes, if any.
         labels: A table with a graph id and a label per row, if any.
-        source: Column where edges start.
-        target: Column where edges end.
-        weight: Column of weights.
-        id_column: Column of node ids in features and graph ids (in the labels, of
-            graph ids, if it is there).
         graph_column: Column of graph ids in `graph_ids`.
-        label_column: Column of labels.
-        header: Whether the edge list, as text, has a header; `auto` finds out.
+        schema: How the columns of features become numbers, as in `read_graph`.
         name: Short name; by default the edge list's file name without suffixes.
+        **options: How to read the tables, as `TableOptions` has them; `id_column` names
+            node ids in features and graph ids, and, if it is there, in the labels.
 
     Raises:
-        InputError: A file is missing, damaged or does not fit, a node is in no graph,
+        InputError: A table is missing, damaged or does not fit, a node is in no graph,
             or an edge joins two graphs.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> edges = pa.table({"source": ["a", "c"], "target": ["b", "d"]})
+        >>> whose = pa.table({"node": ["a", "b", "c", "d"], "graph": [1, 1, 2, 2]})
+        >>> len(read_graphs(edges, whose))
+        2
     """
-    members = existing_file(graph_ids, "graph ids")
-    try:
-        graph = read_graph(
-            edges,
-            features,
-            members,  # a node's graph is read like a node's label
-            source=source,
-            target=target,
-            weight=weight,
-            id_column=id_column,
-            label_column=_graph_column(members, graph_column),
-            header=header,
-            name=name,
-        )
-    except InputError as error:
-        message = str(error).replace(
-            f"{members} has labels of", f"{members} has graphs of"
-        )
-        raise InputError(message) from None
-    dataset = _group(graph, members)
+    chosen = TableOptions.of(options)
+    # Without features no other table could have the column of ids.
+    own = chosen if features is not None else replace(chosen, id_column=None)
+    # The labels are those of graphs, and read below.
+    plain = replace(own, label_column=None, task="auto", missing_labels="error")
+    graph = read_graph(edges, features, schema=schema, name=name, **plain.to_dict())
+    if graph.relations is not None:
+        if chosen.edge_type is not None:
+            message = (
+                "--edge-type-column (edge_type) goes with one graph, not with many"
+            )
+            raise InputError(message)
+        told = "edge types are not used where there are many graphs: all edges count"
+        graph = replace(graph, relations=None, reading=(*graph.reading, told))
+    dataset = _group(graph, graph_ids, graph_column, chosen)
     if labels is None:
         return dataset
+    known = node_ids.from_values(dataset.ids)
     table = read_label_table(
-        existing_file(labels, "labels"), id_column, label_column, id_may_lack=True
+        labels, Known(known, "the graphs", partial=True), chosen, id_may_lack=True
     )
-    y = table.for_ids(node_ids.from_values(dataset.ids), f"the graphs of {members}")
-    return replace(dataset, y=y, class_names=table.class_names)
-
-
-def _graph_column(path: Path, column: Column) -> Column:
-    if column is not None:
-        return column
-    table = open_table(path, names_labels)
-    return find_first(table.names, GRAPHS) if table.named else None
-
-
-def _group(graph: Graph, members: Path) -> GraphDataset:
-    assert graph.y is not None
-    assert graph.class_names is not None
-    owners = graph.y
-    without = np.flatnonzero(owners < 0)
-    if without.size:
-        examples = ", ".join(repr(value) for value in graph.ids[without[:3]].tolist())
-        message = (
-            f"{without.size:,} nodes have no graph in {members}, such as {examples}"
-        )
+    targets, lines = table.for_ids(known, "the graphs", chosen.missing_labels)
+    if targets.kind != "classes":
+        message = f"labels of graphs must be classes, got {targets} in {table.where}"
         raise InputError(message)
+    block = replace(dataset.graph, reading=(*dataset.graph.reading, *lines))
+    return replace(dataset, graph=block, y=targets.codes, class_names=targets.names)
+
+
+def _group(
+    graph: Graph, members: TableLike, column: Column, options: TableOptions
+) -> GraphDataset:
+    """Sort the nodes by the graphs that they belong to."""
+    graph, owners, names, line = _owners(graph, members, column, options)
     order = np.argsort(owners, kind="stable")
     features = graph.features
-    block = Graph(
-        graph.adjacency[order][:, order],
+    block = replace(
+        graph,
+        adjacency=graph.adjacency[order][:, order],
         features=None if features is None else features[order],
         ids=graph.ids[order],
-        feature_names=graph.feature_names,
-        name=graph.name,
-        source=graph.source,
+        reading=(*graph.reading, line),
     )
-    names = node_ids.whole_numbers([pa.array(graph.class_names, pa.string())])[0]
     counts = np.bincount(owners, minlength=len(names))
     return GraphDataset(
         block,
         np.concatenate(([0], np.cumsum(counts))),
         ids=node_ids.as_numpy(names),
     )
+
+
+def _owners(
+    graph: Graph, members: TableLike, column: Column, options: TableOptions
+) -> tuple[Graph, npt.NDArray[np.int64], Any, str]:
+    """Return the graph, each node's graph by number, the graphs' ids, what was taken.
+
+    Without features, nodes that have no edge come with the table.
+    """
+    known = node_ids.from_values(graph.ids)
+    wanted = [] if column is None else [column]
+    table = open_table(members, "graph ids", names_labels, wanted, options.header)
+    key, (owner,) = label_columns(
+        table,
+        Known(known, "the graph", partial=True),
+        options,
+        wanted,
+        id_may_lack=graph.features is not None,
+        names=GRAPHS,
+        option="--graph-column (graph_column)",
+    )
+    (keys, values), _ = table.read([key, owner])
+    ids = read_keys(table, key, keys, options)
+    places = node_ids.positions(known, ids)
+    _refuse(known, places, f"nodes have no graph in {table.where}")
+    lonely = node_ids.unknown(ids, node_ids.positions(ids, known))
+    if len(lonely) and graph.features is not None:
+        message = (
+            f"{len(lonely):,} nodes of {table.where} have no features, such as "
+            f"{node_ids.examples(lonely)}"
+        )
+        raise InputError(message)
+    if len(lonely):
+        known = node_ids.joined(known, lonely)
+        graph = _with_lonely(graph, known)
+        places = node_ids.positions(known, ids)
+    groups = table.ids([values], [owner])[0]
+    names = node_ids.distinct(groups)
+    line = f"graphs: {table.names[owner]} by {table.names[key]}, {len(names):,} graphs"
+    owners = node_ids.positions(groups.take(pa.array(places)), names)
+    return graph, owners, names, line
+
+
+def _with_lonely(graph: Graph, ids: Any) -> Graph:
+    """Return a graph with nodes more at the end, which have no edge."""
+    edges = graph.adjacency.copy()
+    edges.resize((len(ids), len(ids)))
+    return replace(graph, adjacency=edges, ids=node_ids.as_numpy(ids))
+
+
+def _refuse(ids: Any, places: npt.NDArray[np.int64], what: str) -> None:
+    unknown = node_ids.unknown(ids, places)
+    if len(unknown):
+        message = f"{len(unknown):,} {what}, such as {node_ids.examples(unknown)}"
+        raise InputError(message)

@@ -59,7 +59,11 @@ class Persistence:
 
 
 def feature_persistence(
-    features: NDArray[Any] | csr_array, adjacency: csr_array, seed: int = 0
+    features: NDArray[Any] | csr_array,
+    adjacency: csr_array,
+    seed: int = 0,
+    *,
+    without: int | None = None,
 ) -> Persistence:
     """Measure how features persist along edges, taken both ways.
 
@@ -67,10 +71,12 @@ def feature_persistence(
         features: (nodes x features); mixtures of their columns are used.
         adjacency: The graph's weights.
         seed: Of the mixtures and the shuffles.
+        without: A column to leave out: one that outweighs all others would be all
+            that the mixtures show.
     """
     generator = np.random.default_rng(seed)
     steps = _normalised(adjacency)
-    mixtures = _mixtures(features, generator)
+    mixtures = _mixtures(features, generator, without)
     returning = np.asarray(steps.multiply(steps).sum(axis=1)).ravel()
     one_hop, two_hop = _correlations(mixtures, steps, returning)
     shuffled = [
@@ -81,7 +87,9 @@ def feature_persistence(
 
 
 def _mixtures(
-    features: NDArray[Any] | csr_array, generator: np.random.Generator
+    features: NDArray[Any] | csr_array,
+    generator: np.random.Generator,
+    without: int | None,
 ) -> NDArray[np.float64]:
     """Random mixtures of the centred features, mostly of those that vary together.
 
@@ -90,9 +98,12 @@ def _mixtures(
     """
     mean = np.asarray(features.mean(axis=0)).ravel()
     mixing = generator.standard_normal((features.shape[1], MIXTURES))
+    left_out = [] if without is None else [without]
+    mixing[left_out] = 0
     for _ in range(POWER):
         mixed = np.asarray(features @ mixing) - mean @ mixing
         mixing = np.asarray(features.T @ mixed) - np.outer(mean, mixed.sum(axis=0))
+        mixing[left_out] = 0
         mixing /= np.linalg.norm(mixing, axis=0).clip(min=np.finfo(float).tiny)
     return np.asarray(features @ mixing) - mean @ mixing
 

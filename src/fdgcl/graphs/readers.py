@@ -1,11 +1,11 @@
-"""Reading a graph of one's own: edges, and maybe features and labels, from files."""
+"""Reading a graph of one's own: edges, and maybe features and labels, from tables."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -14,204 +14,353 @@ from fdgcl._checks import InputError
 from fdgcl.graphs import ids as node_ids
 from fdgcl.graphs.adaptors import from_scipy
 from fdgcl.graphs.compact import read_compact
-from fdgcl.graphs.edges import adjacency
+from fdgcl.graphs.edges import build_csr, relations_of
 from fdgcl.graphs.files.arrays import read_scipy_archive
-from fdgcl.graphs.files.edges import read_edge_list
-from fdgcl.graphs.files.features import FeatureTable, read_feature_table
-from fdgcl.graphs.files.labels import LabelTable, read_label_table
-from fdgcl.graphs.files.opening import Column, Header
-from fdgcl.graphs.files.table import existing_file
+from fdgcl.graphs.files.edges import EdgeList, read_edge_list
+from fdgcl.graphs.files.features import FeatureTable
+from fdgcl.graphs.files.labels import read_label_table
+from fdgcl.graphs.files.options import TableOptions
+from fdgcl.graphs.files.roles import Known
+from fdgcl.graphs.files.table import HEAD_ROWS, existing_file
+from fdgcl.graphs.files.telling import (
+    compared_as_written,
+    rows_do_not_fit,
+)
 from fdgcl.graphs.graph import Graph
 from fdgcl.graphs.ids import ArrowIds
-from fdgcl.graphs.labels import Codes
+from fdgcl.graphs.node_tables import FeatureSources, read_features
+from fdgcl.graphs.schema import Schemas
+from fdgcl.graphs.targets import Targets
 
-PathLike = str | os.PathLike[str]
+#: A file, or a table in memory: pandas, Polars, Arrow.
+TableLike: TypeAlias = Any
 
 
 def read_graph(
-    edges: PathLike,
-    features: PathLike | None = None,
-    labels: PathLike | None = None,
+    edges: TableLike,
+    features: FeatureSources = None,
+    labels: TableLike | None = None,
     *,
-    source: Column = None,
-    target: Column = None,
-    weight: Column = None,
-    id_column: Column = None,
-    label_column: Column = None,
-    header: Header = "auto",
+    schema: Schemas | None = None,
     name: str | None = None,
+    **options: Any,
 ) -> Graph:
-    """Read a graph from files.
+    """Read a graph from tables: files, or pandas, Polars or Arrow tables.
 
-    Tables are Parquet or delimited text (CSV, TSV, ...; maybe `.gz`). Columns are
-    asked for by name or, from 0, by number; those of a text file without header are
-    named "1", "2", ... Ids are whole numbers or text; 7 in one file is "7" in another.
-    Repeated edges count once; with weights, their weights are added up.
+    Files are Parquet, Arrow (Feather) or delimited text (CSV, TSV, ...; maybe `.gz`).
+    Ids are whole numbers or text; 7 in one table is "7" in another. Repeated edges
+    count once; with weights, their weights are added up. What was taken for what is in
+    `Graph.reading`; where two readings are plausible, the table is refused with the
+    option that decides.
 
-    - **Edges**: columns by their names (source and target, src and dst, from and to,
-      ...), else the first two; weights from a column named weight, w or value, if any.
-    - **Features** with ids: a column named id, node, node_id, ..., else the first
-      column if it holds text, or whole numbers among which are all ids of the edges.
-      The nodes are then those of the features, in their order. All other columns are
-      features; Parquet may have one column of vectors instead.
-    - **Features** without ids: row i belongs to the node i; so does a `.npy` file, and
-      a `.npz` file with one matrix or a sparse one saved by SciPy.
-    - **Labels**: a column of ids as above, else the first one; a column named label,
-      y, class, ..., else the next one. A node without a label gets the code -1.
+    - **Edges**: columns by their names (source and target, payer_id and payee_id, ...),
+      else the only two that can hold ids, or that share ids; weights from a column
+      named weight, w or value; types from a column named type, relation, ...
+    - **Features** by id: the column named id, node_id, ... or the only one that holds
+      the ids of the edges. The nodes are then those of the features, in their order.
+      All other columns are features, each encoded by its kind: see `FeatureSchema`.
+    - **Features** by order: row i belongs to the node i, where there is no column of
+      ids and the number of rows fits, or with `by_order`; so do the rows of a `.npy`
+      file, and of a `.npz` file with one matrix or a sparse one saved by SciPy.
+    - **Features of several types of nodes**: several tables, one for each type.
+    - **Labels**: a column of ids as above; a column named label, y, class, ..., or the
+      only other one. A node without a label gets the code -1.
 
-    Without features the nodes are the ids of the edges and of the labels, sorted.
+    Without features the nodes are the ids of the edges, sorted.
 
     Args:
         edges: The edge list, or a `.npz` file with a whole graph in the compact
             format, or with a sparse matrix saved by SciPy.
-        features: The features, if any.
+        features: The features, if any; several tables, or tables by type.
         labels: The labels, if any.
-        source: Column where edges start.
-        target: Column where edges end.
-        weight: Column of weights.
-        id_column: Column of ids in the features (and in the labels, if it is there).
-        label_column: Column of labels.
-        header: Whether the edge list, as text, has a header; `auto` finds out.
+        schema: How the columns of features become numbers, as fitted on another graph
+            (`Graph.feature_schema`); None fits one on this graph.
         name: Short name; by default the edge list's file name without suffixes.
+        **options: How to read the tables, as `TableOptions` has them: source, target,
+            weight, id_column, by_order, drop, missing, ...
 
     Raises:
-        InputError: A file is missing, damaged or does not fit; the message says where.
+        InputError: A table is missing, damaged or does not fit; the message says where.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> edges = pa.table({"payer": ["a", "b"], "payee": ["b", "c"], "note": [1, 2]})
+        >>> read_graph(edges).reading
+        ('edges: payer -> payee; ignored: note',)
     """
-    path = existing_file(edges, "edges")
-    called = name or path.name.split(".")[0] or "graph"
-    if path.suffix.lower() == ".npz":
-        return _from_archive(path, features, labels, name, id_column, label_column)
-    listed = read_edge_list(path, source, target, weight, header)
-    table = _read_features(features, (listed.start, listed.end), id_column)
-    named = _read_labels(labels, id_column, label_column, table is not None)
-    known, where = _nodes((listed.start, listed.end), table, named)
-    matrix = adjacency(listed.start, listed.end, known, listed.weights, where)
-    _refuse_trivial(path, len(known), matrix.count_nonzero())
-    y, class_names = _codes(named, known, where)
-    return Graph(
-        matrix,
-        features=None if table is None else table.values,
-        y=y,
-        ids=node_ids.as_numpy(known),
-        class_names=class_names,
-        feature_names=None if table is None else table.names,
-        name=called,
-        source=str(edges),
+    chosen = TableOptions.of(options)
+    chosen.refuse_unused(features, labels)
+    if isinstance(edges, str | os.PathLike) and str(edges).lower().endswith(".npz"):
+        path = existing_file(edges, "edges")
+        return _from_archive(path, features, labels, name, schema, chosen)
+    listed = read_edge_list(edges, chosen)
+    known = Known(_head_ids(listed))
+    table = read_features(
+        features, known, chosen, schema, id_may_lack=labels is not None
     )
+    nodes, listed, table, notes = _nodes(listed, table, chosen)
+    graph = _assemble(listed, nodes, table, notes, name, edges)
+    if labels is not None:
+        graph = _with_labels(graph, labels, nodes.ids, nodes.where, table, chosen)
+    return graph
 
 
-def read_labels(
-    path: PathLike,
-    ids: Any,
-    *,
-    id_column: Column = None,
-    label_column: Column = None,
-) -> tuple[Codes, tuple[str, ...]]:
+def read_labels(path: TableLike, ids: Any, **options: Any) -> Targets:
     """Read labels for given ids.
 
     Args:
         path: A table of ids and labels; `read_graph` says how it is understood.
         ids: (N,) the ids to find labels for.
-        id_column: Column of ids.
-        label_column: Column of labels.
+        **options: id_column, label_column, task, missing_labels, ... of `TableOptions`.
 
     Returns:
-        (N,) class codes, -1 for an id without a label, and the classes' names.
+        A row for each id, in the order given; an id may have no label.
 
     Raises:
-        InputError: The file does not fit, or has labels of other ids.
+        InputError: The table does not fit, or has labels of other ids.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> table = pa.table({"id": [7, 8], "risk": ["low", "high"]})
+        >>> read_labels(table, [8, 7]).codes.tolist()
+        [0, 1]
     """
-    named = read_label_table(existing_file(path, "labels"), id_column, label_column)
+    chosen = TableOptions.of(options)
     known = node_ids.from_values(ids)
-    return named.for_ids(known, "the ids given"), named.class_names
+    table = read_label_table(
+        path, Known(known, "the nodes given", partial=True), chosen
+    )
+    return table.for_ids(known, "the ids given", chosen.missing_labels)[0]
 
 
-def _read_features(
-    path: PathLike | None, ends: tuple[ArrowIds, ...], id_column: Column
-) -> FeatureTable | None:
-    if path is None:
-        return None
-    file = existing_file(path, "features")
-    return read_feature_table(file, node_ids.distinct(*ends), id_column)
+@dataclass(frozen=True)
+class _Nodes:
+    """The nodes of a graph, and where each edge starts and ends among them."""
+
+    ids: ArrowIds
+    where: str
+    rows: Any
+    columns: Any
 
 
-def _read_labels(
-    path: PathLike | None,
-    id_column: Column,
-    label_column: Column,
-    id_may_lack: bool,
-) -> LabelTable | None:
-    if path is None:
-        return None
-    file = existing_file(path, "labels")
-    return read_label_table(file, id_column, label_column, id_may_lack=id_may_lack)
+def _head_ids(listed: EdgeList) -> pa.Array:
+    """The ids of the first edges, as a graph larger than memory looks at them too."""
+    return node_ids.distinct(listed.start[:HEAD_ROWS], listed.end[:HEAD_ROWS])
 
 
 def _nodes(
-    ends: tuple[ArrowIds, ArrowIds],
-    table: FeatureTable | None,
-    named: LabelTable | None,
-) -> tuple[ArrowIds, str]:
+    listed: EdgeList, table: FeatureTable | None, options: TableOptions
+) -> tuple[_Nodes, EdgeList, FeatureTable | None, list[str]]:
+    notes: list[str] = []
     if table is None:
-        ids = node_ids.distinct(*ends, *([] if named is None else [named.ids]))
-        return ids, "the ids of the edges"
-    if table.ids is not None:
-        return table.ids, f"the ids of {table.path}"
-    rows = table.values.shape[0]
-    where = (
-        f"the rows 0 to {rows - 1} of {table.path} (it has no column of ids, so that "
-        "row i is the node i)"
+        ids, where = node_ids.distinct(listed.start, listed.end), "the ids of the edges"
+    elif table.ids is not None:
+        ids, where = table.ids, f"the ids of {table.where}"
+        notes += _told_types(listed, table)
+    else:
+        ids = _by_order(listed, table, options)
+        where = f"the rows 0 to {len(ids) - 1} of {table.where}, taken by order"
+    rows = node_ids.positions(listed.start, ids)
+    columns = node_ids.positions(listed.end, ids)
+    without = (rows < 0) | (columns < 0)
+    if not without.any():
+        return _Nodes(ids, where, rows, columns), listed, table, notes
+    ends = node_ids.joined(listed.start, listed.end)
+    unknown = node_ids.unknown(ends, np.concatenate((rows, columns)))
+    count = f"{int(without.sum()):,} edges of {listed.where} name {len(unknown):,} ids"
+    if options.missing == "error" or table is None or table.ids is None:
+        message = (
+            f"{count} that are not among {where}, such as {node_ids.examples(unknown)}"
+        )
+        if table is not None and table.ids is not None:
+            message += (
+                "; --missing drop-edges leaves these edges out, --missing zero or mean "
+                "(missing) gives the nodes such features"
+            )
+        raise InputError(message)
+    if options.missing == "drop-edges":
+        kept = ~without
+        notes.append(f"{count} without features: these edges are left out")
+        listed = _filtered(listed, kept)
+        return _Nodes(ids, where, rows[kept], columns[kept]), listed, table, notes
+    how = "zeros" if options.missing == "zero" else "the mean of the others"
+    notes.append(f"{len(unknown):,} nodes have no features: they get {how}")
+    more = node_ids.distinct(unknown)
+    full = table.with_more_rows(more, options.missing)
+    assert full.ids is not None
+    rows = node_ids.positions(listed.start, full.ids)
+    columns = node_ids.positions(listed.end, full.ids)
+    return _Nodes(full.ids, where, rows, columns), listed, full, notes
+
+
+def _filtered(listed: EdgeList, kept: Any) -> EdgeList:
+    mask = pa.array(kept)
+    return replace(
+        listed,
+        start=listed.start.filter(mask),
+        end=listed.end.filter(mask),
+        weights=None if listed.weights is None else listed.weights[kept],
+        types=None if listed.types is None else listed.types.filter(mask),
     )
-    return pa.array(np.arange(rows, dtype=np.int64)), where
 
 
-def _codes(
-    named: LabelTable | None, known: ArrowIds, where: str
-) -> tuple[Codes | None, tuple[str, ...] | None]:
-    if named is None:
-        return None, None
-    return named.for_ids(known, where), named.class_names
+def _told_types(listed: EdgeList, table: FeatureTable) -> list[str]:
+    assert table.ids is not None
+    if listed.start.type == listed.end.type == table.ids.type:
+        return []
+    return [compared_as_written(listed.where, table.where)]
 
 
-def _refuse_trivial(path: Path, nodes: int, edges: int) -> None:
+def _by_order(listed: EdgeList, table: FeatureTable, options: TableOptions) -> pa.Array:
+    """The ids 0, 1, 2, ... of rows by order, where that was asked for or fits."""
+    rows = int(table.values.shape[0])
+    columns = [listed.start, listed.end]
+    ends = None
+    if all(pa.types.is_int64(column.type) for column in columns):
+        numbers = [node_ids.as_numpy(column) for column in columns]
+        ends = (
+            min(int(column.min()) for column in numbers),
+            max(int(column.max()) for column in numbers),
+        )
+    fits = ends is not None and ends[0] >= 0 and ends[1] + 1 == rows
+    if not (options.by_order or fits):
+        shown = node_ids.examples(_head_ids(listed))
+        raise rows_do_not_fit(table.where, listed.where, rows, ends=ends, shown=shown)
+    return pa.array(np.arange(rows, dtype=np.int64))
+
+
+def _with_labels(
+    graph: Graph,
+    labels: TableLike,
+    ids: ArrowIds,
+    where: str,
+    table: FeatureTable | None,
+    options: TableOptions,
+) -> Graph:
+    """Return a graph with labels; its own features may have the column of ids."""
+    known = Known(ids, "the graph", partial=True)
+    used = table is not None and table.id_name == options.id_column
+    named = read_label_table(labels, known, options, id_may_lack=used)
+    targets, lines = named.for_ids(ids, where, options.missing_labels)
+    reading = (*graph.reading, *lines)
+    if targets.kind != "classes":
+        return replace(graph, targets=targets, reading=reading)
+    return replace(graph, y=targets.codes, class_names=targets.names, reading=reading)
+
+
+def _assemble(
+    listed: EdgeList,
+    nodes: _Nodes,
+    table: FeatureTable | None,
+    notes: list[str],
+    name: str | None,
+    edges: TableLike,
+) -> Graph:
+    count = len(nodes.ids)
+    matrix = build_csr(nodes.rows, nodes.columns, listed.weights, count)
+    _refuse_trivial(listed.where, count, matrix)
+    relations = None
+    if listed.types is not None:
+        relations = relations_of(
+            nodes.rows, nodes.columns, listed.weights, listed.types, count
+        )
+    is_file = isinstance(edges, str | os.PathLike)
+    stem = Path(edges).name.split(".")[0] if is_file else ""
+    said = () if table is None else table.reading
+    return Graph(
+        matrix,
+        features=None if table is None else table.values,
+        ids=node_ids.as_numpy(nodes.ids),
+        feature_names=None if table is None else table.names,
+        relations=relations,
+        feature_schema=None if table is None else table.schema,
+        reading=(listed.reading, *said, *notes),
+        name=name or stem or "graph",
+        source=str(edges) if is_file else listed.where,
+    )
+
+
+def _refuse_trivial(where: str, nodes: int, matrix: Any) -> None:
+    edges = matrix.count_nonzero()
     if nodes < 2 or edges == 0:
         message = (
             f"a graph needs at least two nodes and one edge (of a weight above zero), "
-            f"but {path} makes one of {nodes} nodes and {edges} edges"
+            f"but {where} makes one of {nodes} nodes and {edges} edges"
+        )
+        raise InputError(message)
+    if matrix.diagonal().astype(bool).sum() == edges:
+        message = (
+            f"{where} has only self-loops: each of its edges starts and ends at the "
+            "same node"
         )
         raise InputError(message)
 
 
 def _from_archive(
     path: Path,
-    features: PathLike | None,
-    labels: PathLike | None,
+    features: FeatureSources,
+    labels: TableLike | None,
     name: str | None,
-    id_column: Column,
-    label_column: Column,
+    schema: Schemas | None,
+    options: TableOptions,
 ) -> Graph:
     matrix = read_scipy_archive(path)
-    graph = (
-        read_compact(path)
-        if matrix is None
-        else from_scipy(matrix, name=path.stem, source=str(path))
-    )
+    graph = read_compact(path) if matrix is None else _from_matrix(path, matrix)
     known = node_ids.from_values(graph.ids)
-    table = _read_features(features, (known,), id_column)
-    if table is not None and table.ids is not None:
+    table = read_features(
+        features,
+        Known(known, str(path)),
+        options,
+        schema,
+        id_may_lack=labels is not None,
+    )
+    if table is not None:
+        graph = _with_features(graph, table, known, path, options)
+    if labels is not None:
+        where = f"the ids of {path}"
+        graph = _with_labels(graph, labels, known, where, table, options)
+    return graph if name is None else replace(graph, name=name)
+
+
+def _from_matrix(path: Path, matrix: Any) -> Graph:
+    try:
+        return from_scipy(matrix, name=path.stem, source=str(path))
+    except InputError as error:
+        message = f"{path}: {error}"
+        raise InputError(message) from None
+    except MemoryError:
+        message = f"{path} declares a matrix of {matrix.shape}, more than memory holds"
+        raise InputError(message) from None
+
+
+def _with_features(
+    graph: Graph,
+    table: FeatureTable,
+    known: ArrowIds,
+    path: Path,
+    options: TableOptions,
+) -> Graph:
+    values = table.values
+    if table.ids is not None:
         places = node_ids.positions(known, table.ids)
         unknown = node_ids.unknown(known, places)
         if len(unknown):
             message = (
-                f"{len(unknown)} nodes of {path} have no row in {table.path}, such as "
+                f"{len(unknown)} nodes of {path} have no row in {table.where}, such as "
                 f"{node_ids.examples(unknown)}"
             )
             raise InputError(message)
-        table = replace(table, values=table.values[places], ids=None)
-    if table is not None:
-        graph = replace(graph, features=table.values, feature_names=table.names)
-    named = _read_labels(labels, id_column, label_column, table is not None)
-    if named is not None:
-        y = named.for_ids(known, f"the ids of {path}")
-        graph = replace(graph, y=y, class_names=named.class_names)
-    return graph if name is None else replace(graph, name=name)
+        values = values[places]
+    elif values.shape[0] != len(known) and not options.by_order:
+        message = (
+            f"{table.where} has {values.shape[0]:,} rows and no column of ids, but "
+            f"{path} has {len(known):,} nodes"
+        )
+        raise InputError(message)
+    return replace(
+        graph,
+        features=values,
+        feature_names=table.names,
+        feature_schema=table.schema,
+        reading=(*graph.reading, *table.reading),
+    )

@@ -2,35 +2,105 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
+from fdgcl.graphs.moments import ColumnMoments
 
-FEATURE_SCALINGS = ("none", "row", "tf-idf")
+FEATURE_SCALINGS = ("none", "row", "tf-idf", "columns")
+#: Those with statistics of the training graph, which a model keeps.
+COLUMN_SCALINGS = ("tf-idf", "columns")
+#: Those that give every row length 1 in the end.
+ROW_SCALINGS = ("row", "tf-idf")
 
 Features: TypeAlias = NDArray[Any] | csr_array
 
 
+@dataclass(frozen=True, eq=False)
+class ColumnScale:
+    """What is done to each column: `(x - means) * weights`.
+
+    Attributes:
+        weights: Factors.
+        means: What is subtracted first; None for nothing, so that zeros stay.
+    """
+
+    weights: NDArray[np.float64]
+    means: NDArray[np.float64] | None = None
+
+    @classmethod
+    def standard(cls, moments: ColumnMoments, *, centred: bool) -> Self:
+        """Columns to mean 0 and variance 1; not centred, to mean square 1.
+
+        A column that is the same for all tells nothing, and becomes 0.
+        """
+        squares = moments.variances if centred else moments.mean_squares
+        roots = np.sqrt(squares)
+        weights = np.divide(1, roots, out=np.zeros_like(roots), where=roots > 0)
+        return cls(weights, moments.means.copy() if centred else None)
+
+    def part(self, columns: slice) -> ColumnScale:
+        """That of some columns."""
+        means = None if self.means is None else self.means[columns]
+        return ColumnScale(self.weights[columns], means)
+
+    def scale(self, rows: NDArray[Any]) -> None:
+        """Scale dense rows where they are."""
+        if self.means is not None:
+            # In two parts: float32 has no room for all digits of a mean, and where it
+            # is large against the variance, the rest is what counts.
+            rounded = self.means.astype(rows.dtype)
+            rows -= rounded
+            rows -= (self.means - rounded).astype(rows.dtype)
+        rows *= self.weights.astype(rows.dtype)
+
+    def __call__(self, x: Features) -> Features:
+        """Return scaled features; sparse ones stay so unless means are subtracted."""
+        if isinstance(x, csr_array) and (self.means is None or not self.means.any()):
+            data = x.data * self.weights.astype(x.dtype)[x.indices]
+            return csr_array((data, x.indices, x.indptr), shape=x.shape)
+        rows = x.toarray() if isinstance(x, csr_array) else x.copy()
+        self.scale(rows)
+        return rows
+
+
+def column_scale(x: Features, scaling: str) -> ColumnScale | None:
+    """What a scaling does to the columns of features; None if nothing.
+
+    Raises:
+        InputError: The features are not such as the scaling is for.
+    """
+    if scaling == "tf-idf":
+        return ColumnScale(column_rarity(x))
+    if scaling == "columns":
+        moments = ColumnMoments.of(x)
+        return ColumnScale.standard(moments, centred=not isinstance(x, csr_array))
+    return None
+
+
 def scale_features(
-    x: Features, scaling: str, column_weights: NDArray[Any] | None = None
+    x: Features, scaling: str, columns: ColumnScale | None = None
 ) -> Features:
-    """Return the features as they are, with rows of length 1, or tf-idf weighted.
+    """Return the features scaled.
 
     Args:
         x: The features.
-        scaling: One of `FEATURE_SCALINGS`.
-        column_weights: For `tf-idf`, the weights of the graph a model was trained on.
+        scaling: `none`; `row` (rows of length 1); `tf-idf` (columns weighted by how
+            rare they are, then `row`); `columns` (mean 0 and variance 1, of sparse
+            features mean square 1, which keeps the zeros).
+        columns: What the training graph's columns were scaled by, if by anything.
     """
     if scaling == "none":
         return x
-    if scaling == "tf-idf":
-        weights = column_rarity(x) if column_weights is None else column_weights
-        x = _times_columns(x, weights.astype(x.dtype))
-    return _unit_rows(x)
+    columns = columns or column_scale(x, scaling)
+    if columns is not None:
+        x = columns(x)
+    return _unit_rows(x) if scaling in ROW_SCALINGS else x
 
 
 def column_rarity(x: Features) -> NDArray[np.float64]:
@@ -60,23 +130,17 @@ def rarity(
     if least < 0:
         message = (
             "feature_scaling 'tf-idf' is for counts, and there are negative features; "
-            "choose 'row' or 'none'"
+            "choose 'row', 'columns' or 'none'"
         )
         raise InputError(message)
     weights: NDArray[np.float64] = np.log(num_rows / np.maximum(nonzeros, 1))
     if not weights.any():
         message = (
             "feature_scaling 'tf-idf' weighs columns by their zeros, and there are "
-            "none in these features; choose 'row' or 'none'"
+            "none in these features; choose 'row', 'columns' or 'none'"
         )
         raise InputError(message)
     return weights
-
-
-def _times_columns(x: Features, weights: NDArray[Any]) -> Features:
-    if not isinstance(x, csr_array):
-        return x * weights
-    return csr_array((x.data * weights[x.indices], x.indices, x.indptr), shape=x.shape)
 
 
 def _unit_rows(x: Features) -> Features:

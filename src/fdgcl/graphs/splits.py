@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fdgcl._checks import InputError, check_count, check_fraction
+from fdgcl.graphs.targets import has_label
 
 Mask = npt.NDArray[np.bool_]
 
@@ -66,6 +67,7 @@ def random_splits(
     test: float | None = None,
     count: int = 10,
     seed: int = 0,
+    stratified: bool = False,
 ) -> Splits:
     """Draw splits of the labelled nodes, each node with the same chance.
 
@@ -73,12 +75,16 @@ def random_splits(
     they are.
 
     Args:
-        y: (N,) class codes; a negative code is no label, and such nodes are left out.
+        y: (N,) class codes, a negative one for no label; or (N,) values, NaN for
+            none; or an (N, L) matrix of 0 and 1, rows of -1 for none. Nodes without a
+            label are left out.
         train: Fraction of the labelled nodes; at least one node.
         val: Fraction of the labelled nodes.
         test: Fraction of the labelled nodes; by default all that are left.
         count: Number of splits.
         seed: Seed of the draw.
+        stratified: Whether each class is split by these fractions on its own, so that
+            rare ones are in every part.
     """
     rest = 1.0 - check_fraction("train", train) - check_fraction("val", val)
     fraction = rest if test is None else check_fraction("test", test)
@@ -89,7 +95,13 @@ def random_splits(
         )
         raise InputError(message)
     codes = np.asarray(y)
-    labelled = np.flatnonzero(codes >= 0)
+    labelled = np.flatnonzero(has_label(codes))
+    if stratified and (codes.ndim != 1 or codes.dtype.kind not in "iu"):
+        message = (
+            f"stratified splits need class codes, got {codes.dtype} of shape "
+            f"{codes.shape}"
+        )
+        raise InputError(message)
     first = max(round(train * len(labelled)), 1 if train > 0 else 0)
     second = first + round(val * len(labelled))
     last = len(labelled)
@@ -104,11 +116,25 @@ def random_splits(
     masks = np.zeros((3, check_count("count", count), len(codes)), np.bool_)
     for row in range(count):
         order = np.random.default_rng((seed, row)).permutation(labelled)
+        if stratified:
+            order = _by_class(order, codes[order])
         masks[0, row, order[:first]] = True
         masks[1, row, order[first:second]] = True
         masks[2, row, order[second:last]] = True
     sizes = "/".join(f"{100 * share:.3g}" for share in (train, val, max(fraction, 0.0)))
-    return Splits(masks[0], masks[1], masks[2], f"random {sizes}, seed {seed}")
+    kind = "stratified" if stratified else "random"
+    return Splits(masks[0], masks[1], masks[2], f"{kind} {sizes}, seed {seed}")
+
+
+def _by_class(
+    order: npt.NDArray[np.int64], codes: npt.NDArray[Any]
+) -> npt.NDArray[np.int64]:
+    """Reorder nodes so that any first part has its share of every class."""
+    place = np.empty(len(order))
+    for code in np.unique(codes):
+        members = codes == code
+        place[members] = (np.arange(members.sum()) + 0.5) / members.sum()
+    return order[np.argsort(place, kind="stable")]
 
 
 def per_class_split(

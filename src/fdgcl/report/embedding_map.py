@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,16 @@ def clusters(z: Matrix, seed: int = 0) -> Groups:
     names = [f"cluster {index + 1}" for index in range(len(present))]
     what = f"{len(present)} k-means clusters (at most {CLUSTERS}, our choice)"
     return Groups(codes.astype(np.int64), names, what)
+
+
+def fifths(values: NDArray[np.float64], what: str) -> Groups:
+    """Groups of values: as many in each of five, from the lowest to the highest."""
+    known = ~np.isnan(values)
+    ends = np.unique(np.quantile(values[known], np.linspace(0, 1, 6)))
+    codes = np.full(len(values), -1, np.int64)
+    codes[known] = np.searchsorted(ends[1:-1], values[known], side="left")
+    names = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(ends)]
+    return Groups(codes, names or [f"{ends[0]:.4g}"], what)
 
 
 def project(z: Matrix, seed: int = 0) -> tuple[Matrix, str]:

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fdgcl.diffusion.stability import stability_report
-from fdgcl.graphs.operators import Operator
+from fdgcl.diffusion.stability import Bounds, stability_report
 from fdgcl.report.accuracy import Score, accuracy_section
 from fdgcl.report.embedding_map import Groups, embedding_map, sample_rows
-from fdgcl.report.numerals import percent, plural
+from fdgcl.report.numerals import PLAIN, plural, score
 from fdgcl.report.page import Page, Section, Table, Text
 from fdgcl.report.principal import principal, principal_section
 from fdgcl.report.spectrum import Density, filter_figure
@@ -37,12 +36,12 @@ class Spectrum:
     """The graph that the equation is on, and what is known of its spectrum.
 
     Attributes:
-        operator: The graph.
+        operator: The graph, or what bounds the spectra of its edge types.
         density: The graph's eigenvalues; None where they are not known.
         note: Says what spectrum this is.
     """
 
-    operator: Operator
+    operator: Bounds
     density: Density | None
     note: str
 
@@ -116,8 +115,7 @@ def _summary(found: Findings) -> str:
     text = f"{size} embedded in {dim:,} dimensions {done}"
     if found.scores:
         first = found.scores[0]
-        score = percent(first.mean, first.std)
-        text += f"; a {_judge(found)} scores {score} % on test"
+        text += f"; a {_judge(found)} scores {_told(first)} on test"
     return f"{text}."
 
 
@@ -127,8 +125,23 @@ def _graphs(found: Findings) -> dict[str, str]:
     return {"graphs": f"{len(found.embedded.ids):,}"}
 
 
+def _edge_types(found: Findings) -> dict[str, str]:
+    names = found.config.schema["relations"]
+    return {} if names is None else {"edge types": ", ".join(names)}
+
+
 def _judge(found: Findings) -> str:
+    if found.scores and found.scores[0].measure == "R²":
+        return "ridge regression"
     return "support vector machine" if found.level == "graph" else "linear probe"
+
+
+def _told(one: Score) -> str:
+    text = score(one.measure, one.mean, one.std)
+    if one.measure == "accuracy":
+        return f"{text} %"
+    unit = "" if one.measure in PLAIN else " %"
+    return f"a {one.measure} of {text}{unit}"
 
 
 def _dimensions(found: Findings) -> int:
@@ -137,7 +150,7 @@ def _dimensions(found: Findings) -> int:
     config = found.config
     settings = config.settings
     combination = Combination(config.decisions["beta"], settings.combine, settings.keep)
-    return combination.width(settings.dim, config.num_features)
+    return combination.width(settings.dim, config.num_features, config.num_relations)
 
 
 def _overview(found: Findings) -> Section:
@@ -148,6 +161,7 @@ def _overview(found: Findings) -> Section:
         "nodes": f"{graph['nodes']:,}",
         "edges": f"{graph['edges']:,}",
         **_graphs(found),
+        **_edge_types(found),
         "features": f"{found.config.num_features:,}",
         "dimensions": f"{_dimensions(found):,}",
         "epochs": f"{len(found.history):,}",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -73,7 +74,10 @@ class StoredArray:
         except FileNotFoundError:
             message = f"{path} is missing or was not finished"
             raise DamagedError(message) from None
-        except (ValueError, KeyError, TypeError, OverflowError):
+        except (
+            *(ValueError, KeyError, TypeError, OverflowError, RecursionError),
+            SyntaxError,  # of NumPy, which reads some names of types as Python
+        ):
             message = f"{note} was not written by fdgcl, or is damaged"
             raise DamagedError(message) from None
         found = path.stat().st_size if path.is_file() else 0
@@ -86,7 +90,7 @@ class StoredArray:
     @property
     def row_bytes(self) -> int:
         """Bytes of a row."""
-        return self.dtype.itemsize * int(np.prod(self.shape[1:], dtype=np.int64))
+        return self.dtype.itemsize * math.prod(self.shape[1:])
 
     @property
     def nbytes(self) -> int:

@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
 from fdgcl.diffusion.basis import Basis
+from fdgcl.graphs.diagnosis import FeatureFindings
+from fdgcl.graphs.scaling import ROW_SCALINGS, ColumnScale
 from fdgcl.scale.arrays import StoredArray, is_finished
 from fdgcl.scale.features import StoredFeatures
 from fdgcl.scale.store import Store
@@ -63,7 +65,8 @@ class Recipe:
         wide: Whether sums run in float64.
         lambda_max: Bound on the spectrum of L.
         beta: Weight of the first view, where a model leaves that to the graph.
-        column_weights: Of the features, where they are weighted.
+        scale: Of the features' columns, where they are scaled.
+        findings: What the columns of the features tell; None where none looked.
     """
 
     settings: dict[str, Any]
@@ -73,7 +76,8 @@ class Recipe:
     wide: bool
     lambda_max: float
     beta: float
-    column_weights: NDArray[np.float64] | None = None
+    scale: ColumnScale | None = None
+    findings: FeatureFindings | None = None
 
     @property
     def num_slices(self) -> int:
@@ -86,7 +90,8 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON, which keeps every digit."""
-        basis, weights = self.basis, self.column_weights
+        basis, scale = self.basis, self.scale
+        means = None if scale is None else scale.means
         return {
             "format": FORMAT,
             "settings": self.settings,
@@ -99,7 +104,9 @@ class Recipe:
             "wide": self.wide,
             "lambda_max": self.lambda_max,
             "beta": self.beta,
-            "column_weights": None if weights is None else weights.tolist(),
+            "column_weights": None if scale is None else scale.weights.tolist(),
+            "column_means": None if means is None else means.tolist(),
+            "findings": None if self.findings is None else self.findings.to_dict(),
         }
 
     @classmethod
@@ -108,7 +115,13 @@ class Recipe:
         product, current, previous = (
             np.array(value[key]) for key in ("product", "current", "previous")
         )
-        weights = value["column_weights"]
+        weights, means = value["column_weights"], value.get("column_means")
+        findings = value.get("findings")
+        scale = None
+        if weights is not None:
+            scale = ColumnScale(
+                np.array(weights), None if means is None else np.array(means)
+            )
         return cls(
             dict(value["settings"]),
             tuple(value["columns"]),
@@ -117,7 +130,8 @@ class Recipe:
             bool(value["wide"]),
             float(value["lambda_max"]),
             float(value["beta"]),
-            None if weights is None else np.array(weights),
+            scale,
+            None if findings is None else FeatureFindings(**findings),
         )
 
 
@@ -192,9 +206,9 @@ class Diffusion:
     def features(self) -> StoredFeatures:
         """What is diffused."""
         recipe = self.recipe
-        scaled = recipe.settings["feature_scaling"] != "none"
-        lengths = StoredArray.open(self.lengths_path) if scaled else None
-        return StoredFeatures(self.store, recipe.column_weights, lengths)
+        by_rows = recipe.settings["feature_scaling"] in ROW_SCALINGS
+        lengths = StoredArray.open(self.lengths_path) if by_rows else None
+        return StoredFeatures(self.store, recipe.scale, lengths)
 
     def has(self, number: int) -> bool:
         """Whether a slice is done, for all orders."""

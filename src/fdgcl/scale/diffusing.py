@@ -17,6 +17,7 @@ from torch import Tensor
 from fdgcl._checks import InputError
 from fdgcl._progress import Progress
 from fdgcl.diffusion.expansion import Expansion
+from fdgcl.graphs.diagnosis import FeatureFindings, examine_features
 from fdgcl.graphs.sparse import new_tensor
 from fdgcl.preparation import INFORMATIVE_BETA, UNINFORMATIVE_BETA
 from fdgcl.scale.arrays import ArrayWriter, is_finished
@@ -104,11 +105,10 @@ def begin(
     if progress is not None:
         progress("look", 1, 2)
     features = measure_scaling(store, settings.feature_scaling, diffusion.lengths_path)
-    persistence = stored_persistence(features, plan.threads)
-    informative = (
-        store.manifest.structural is not None
-        or persistence is None
-        or persistence.is_informative
+    names, scaling = store.manifest.feature_names, settings.feature_scaling
+    findings = examine_features(features.moments(), names, scaling)
+    informative = store.manifest.structural is not None or _is_informative(
+        features, findings, plan.threads
     )
     if found.needs_float64:
         plan = plan_diffusion(
@@ -128,12 +128,27 @@ def begin(
         wide=found.needs_float64,
         lambda_max=top,
         beta=INFORMATIVE_BETA if informative else UNINFORMATIVE_BETA,
-        column_weights=features.column_weights,
+        scale=features.scale,
+        findings=findings,
     )
     diffusion.begin(recipe)
     if progress is not None:
         progress("look", 2, 2)
     return diffusion
+
+
+def _is_informative(
+    features: StoredFeatures, findings: FeatureFindings, threads: int
+) -> bool:
+    """Whether neighbours tell of each other, as far as a store can say."""
+    found = stored_persistence(features, threads)
+    if found is None or found.is_informative:
+        return True
+    alone = findings.outweighing
+    if alone is None:
+        return False
+    others = stored_persistence(features, threads, without=alone)
+    return others is None or others.is_informative
 
 
 def diffuse_slice(

@@ -1,7 +1,8 @@
 """A store's features as `feature_scaling` makes them, read by parts.
 
-The files stay as they were imported. What they are scaled by is measured once: a weight
-for each column, of which there are few, and the length of each row, in a file.
+The files stay as they were imported. What they are scaled by is measured once: a mean
+and a weight for each column, of which there are few, and the length of each row, in a
+file.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fdgcl.graphs.scaling import rarity
+from fdgcl.graphs.moments import ColumnMoments
+from fdgcl.graphs.scaling import ROW_SCALINGS, ColumnScale, rarity
 from fdgcl.scale.arrays import ArrayWriter, StoredArray, is_finished
 from fdgcl.scale.operator import row_ranges
 from fdgcl.scale.store import Store
@@ -29,12 +31,12 @@ class StoredFeatures:
 
     Attributes:
         store: Where they are.
-        column_weights: What columns are multiplied by; None for nothing.
+        scale: What columns are scaled by; None for nothing.
         lengths: (nodes,) what rows are divided by after that; None for nothing.
     """
 
     store: Store
-    column_weights: NDArray[np.float64] | None = None
+    scale: ColumnScale | None = None
     lengths: StoredArray | None = None
 
     def read(self, start: int, stop: int) -> NDArray[np.float32]:
@@ -52,6 +54,13 @@ class StoredFeatures:
         step = max(1, _NUMBERS // manifest.features)
         for start, stop in row_ranges(manifest.nodes, step):
             yield start, self.read(start, stop)
+
+    def moments(self) -> ColumnMoments:
+        """Statistics of the columns, in one pass."""
+        found = ColumnMoments(self.store.manifest.features)
+        for _, rows in self.ranges():
+            found.add(rows)
+        return found
 
     def column_block(
         self, number: int, rows: int
@@ -74,8 +83,8 @@ class StoredFeatures:
         self, rows: NDArray[Any], start: int, columns: slice
     ) -> NDArray[np.float32]:
         """Scale rows where they are."""
-        if self.column_weights is not None:
-            rows *= self.column_weights[columns].astype(rows.dtype)
+        if self.scale is not None:
+            self.scale.part(columns).scale(rows)
         if self.lengths is not None:
             rows /= self.lengths.read(start, start + len(rows))[:, None]
         return rows
@@ -86,21 +95,26 @@ def measure_scaling(store: Store, scaling: str, lengths: Path) -> StoredFeatures
 
     Args:
         store: The features.
-        scaling: `none`, `row` or `tf-idf`.
-        lengths: Where the lengths of rows go, unless there is nothing to scale.
+        scaling: `none`, `row`, `tf-idf` or `columns`.
+        lengths: Where the lengths of rows go, if rows are scaled.
 
     Raises:
         InputError: The features are not such as `tf-idf` is for.
     """
-    if scaling == "none":
-        return StoredFeatures(store)
-    weights = _column_rarity(store) if scaling == "tf-idf" else None
+    scale = None
+    if scaling == "tf-idf":
+        scale = ColumnScale(_column_rarity(store))
+    elif scaling == "columns":
+        moments = StoredFeatures(store).moments()
+        scale = ColumnScale.standard(moments, centred=True)
+    if scaling not in ROW_SCALINGS:
+        return StoredFeatures(store, scale)
     if not is_finished(lengths):
         with ArrayWriter(lengths, np.float32) as writer:
-            for _, rows in StoredFeatures(store, weights).ranges():
+            for _, rows in StoredFeatures(store, scale).ranges():
                 found = np.sqrt(np.square(rows, dtype=np.float64).sum(axis=1))
                 writer.append(np.where(found > 0, found, 1))
-    return StoredFeatures(store, weights, StoredArray.open(lengths))
+    return StoredFeatures(store, scale, StoredArray.open(lengths))
 
 
 def _column_rarity(store: Store) -> NDArray[np.float64]:

@@ -10,16 +10,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import torch
-
 from fdgcl._checks import InputError
+from fdgcl._files import DiskFullError
+from fdgcl._memory import describe_size
 from fdgcl._progress import Progress
 from fdgcl.batching import batch_lr, batch_rows, check_batch_size
-from fdgcl.fitting import fit_views, new_views, start_log
+from fdgcl.fitting import (
+    conclude,
+    fit_views,
+    new_views,
+    start_log,
+    warn_of_features,
+)
 from fdgcl.runs import Config, RunFolder
 from fdgcl.scale.diffused import DiffusedRows, Diffusion
 from fdgcl.scale.diffusing import check_settings
-from fdgcl.scale.memory import describe_size
 from fdgcl.scale.shards import SHARD_ROWS, Shards, model_fingerprint
 from fdgcl.scale.statistics import load_statistics
 from fdgcl.scale.store import Store
@@ -68,6 +73,8 @@ def train_store(
     shard_rows: int = SHARD_ROWS,
     progress: Progress | None = None,
     on_epoch: Callable[[EpochRecord], None] | None = None,
+    replace_parts: bool = False,
+    on_model: Callable[[str, float], None] | None = None,
 ) -> Trained:
     """Train on a store's diffused features, and write the embedding of all nodes.
 
@@ -86,6 +93,10 @@ def train_store(
         shard_rows: Rows of each part of the embedding.
         progress: Called with the stages statistics, train and embed.
         on_epoch: Called after each epoch, by all of the team.
+        replace_parts: Remove parts of another embedding that would be left over;
+            otherwise such a folder is refused.
+        on_model: Called by the first of the team with the hash that all parts will
+            have, and the seconds so far, before one is written.
 
     Raises:
         InputError: Settings, store, folders and memory do not fit together.
@@ -99,6 +110,9 @@ def train_store(
     plan = plan_training(store, settings, memory=memory, members=team.size, here=here)
     plan.check()
     diffusion = Diffusion.of(store, settings)
+    findings = diffusion.recipe.findings
+    if team.is_first and findings is not None:
+        warn_of_features(findings)
     DiffusedRows(diffusion)  # features that are not all there are refused here
     config = _config(store, settings, diffusion)
     files = RunFolder(run_folder)
@@ -112,20 +126,36 @@ def train_store(
     begins = not files.is_finished
     statistics = load_statistics(diffusion, team, progress, verify=begins)
     views = new_views(settings, config.num_features, config.decisions["beta"])
-    if diffusion.recipe.column_weights is not None:
-        views.column_weights.copy_(torch.from_numpy(diffusion.recipe.column_weights))
+    if diffusion.recipe.scale is not None:
+        views.keep_columns(diffusion.recipe.scale)
     source = Streamed(diffusion, statistics, device=settings.torch_device, team=team)
     if files.is_finished:
         history = _finished(files, views, settings)
         resumed = len(history)
     else:
-        log = start_log(views, config, files, team=team, checkpoint_seconds=0.0)
+        log = start_log(
+            views,
+            config,
+            files,
+            team=team,
+            checkpoint_seconds=0.0,
+            explained=findings is not None and findings.cause is not None,
+        )
         history, resumed = log.history, len(log.history)
         after_epoch = _after_epoch(settings.epochs, progress, on_epoch)
         fit_views(views, source, config, log, after_epoch, team)
+    if team.is_first:
+        conclude(settings, history, findings, time.perf_counter() - started)
     source.release()
-    shards = Shards(out_folder, store, model_fingerprint(views, config), shard_rows)
-    team.by_first(shards.check)
+    model = model_fingerprint(views, config)
+    shards = Shards(out_folder, store, model, shard_rows)
+
+    def settle() -> None:
+        shards.check(remove=replace_parts)
+        if on_model is not None:
+            on_model(model, time.perf_counter() - started)
+
+    team.by_first(settle)
     written = shards.write(views, source, team, progress)
     seconds = time.perf_counter() - started
     parts = len(shards.parts)
@@ -166,7 +196,9 @@ def _config(store: Store, settings: Settings, diffusion: Diffusion) -> Config:
         "num_features": manifest.features,
         "feature_names": None if names is None else list(names),
         "structural": manifest.structural,
+        "relations": None,
         "adjacency": "",
+        "table": manifest.feature_schema,
     }
     graph = {
         "name": manifest.name,
@@ -229,4 +261,4 @@ def _check_disk(folder: Path, needed: int) -> None:
             f"the embedding needs {describe_size(needed)} of disk in {folder}, and "
             f"{describe_size(free)} are free"
         )
-        raise InputError(message)
+        raise DiskFullError(message)

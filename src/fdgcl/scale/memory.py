@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import re
 import resource
 import sys
@@ -35,14 +34,6 @@ def parse_size(text: str | float, name: str = "memory") -> int:
     return int(float(match[1]) * unit)
 
 
-def describe_size(size: float) -> str:
-    """Bytes as a short text in powers of ten: `5.6 GB`."""
-    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= scale:
-            return f"{size / scale:.3g} {unit}"
-    return f"{size:.0f} bytes"
-
-
 def resident_bytes() -> int:
     """What this process holds in memory; where only the peak is known, that."""
     statm = Path("/proc/self/statm")
@@ -51,16 +42,6 @@ def resident_bytes() -> int:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # macOS counts in bytes, everything else in KiB.
     return peak if sys.platform == "darwin" else peak * 1024
-
-
-def available_bytes() -> int:
-    """What this machine has to spare; half of all memory where that is not known."""
-    meminfo = Path("/proc/meminfo")
-    if meminfo.is_file():
-        for line in meminfo.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def give_back() -> None:

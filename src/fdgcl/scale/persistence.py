@@ -21,7 +21,11 @@ SHUFFLES = 2
 
 
 def stored_persistence(
-    features: StoredFeatures, threads: int, seed: int = 0
+    features: StoredFeatures,
+    threads: int,
+    seed: int = 0,
+    *,
+    without: int | None = None,
 ) -> Persistence | None:
     """Measure how features persist along the edges of a store.
 
@@ -29,6 +33,7 @@ def stored_persistence(
         features: As they are diffused, and their graph.
         threads: To use.
         seed: Of the mixtures and the shuffles.
+        without: A column to leave out.
 
     Returns:
         The measure; None for a directed store, whose edges are known one way only.
@@ -40,7 +45,7 @@ def stored_persistence(
     generator = np.random.default_rng(seed)
     root = operator.scale.sqrt()
     returning = _returning(operator)
-    mixtures = _mixtures(features, generator)
+    mixtures = _mixtures(features, generator, without)
     scaled = mixtures * root[:, None]
     one_hop, two_hop = _correlations(operator, scaled, root, returning)
     shuffled = []
@@ -65,7 +70,9 @@ def _returning(operator: StoredOperator) -> Tensor:
     return found
 
 
-def _mixtures(features: StoredFeatures, generator: np.random.Generator) -> Tensor:
+def _mixtures(
+    features: StoredFeatures, generator: np.random.Generator, without: int | None
+) -> Tensor:
     """Random mixtures of the centred features, mostly of those that vary together."""
     manifest = features.store.manifest
     nodes, columns = manifest.nodes, manifest.features
@@ -78,6 +85,8 @@ def _mixtures(features: StoredFeatures, generator: np.random.Generator) -> Tenso
     mean = total / nodes
     covariance = second / nodes - np.outer(mean, mean)
     mixing = generator.standard_normal((columns, MIXTURES))
+    if without is not None:
+        covariance[without] = covariance[:, without] = 0
     for _ in range(POWER):
         mixing = covariance @ mixing
         mixing /= np.linalg.norm(mixing, axis=0).clip(min=np.finfo(float).tiny)

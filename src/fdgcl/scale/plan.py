@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 from fdgcl._checks import InputError, check_count
+from fdgcl._memory import describe_size
 from fdgcl.scale.cost import describe_seconds, diffuse_seconds
-from fdgcl.scale.memory import describe_size, resident_bytes
+from fdgcl.scale.memory import resident_bytes
 from fdgcl.scale.operator import RowBlocks
 from fdgcl.scale.store import Store
 from fdgcl.settings import Settings

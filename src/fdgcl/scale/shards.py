@@ -71,8 +71,8 @@ class Shards:
         count = -(-self.store.manifest.nodes // self.rows)
         return [Part(number, count, self.model) for number in range(count)]
 
-    def check(self) -> None:
-        """Refuse a folder with parts that would be left over.
+    def check(self, *, remove: bool = False) -> None:
+        """Refuse a folder with parts that would be left over, or remove those.
 
         Raises:
             InputError: It has more parts than this embedding.
@@ -80,7 +80,9 @@ class Shards:
         count = len(self.parts)
         files = sorted(part_files(self.folder).items())
         extra = [path for number, path in files if number >= count]
-        if extra:
+        for path in extra if remove else ():
+            path.unlink()
+        if extra and not remove:
             message = (
                 f"{extra[0]} belongs to another embedding, of more than {count:,} "
                 "parts: name another folder"

@@ -49,6 +49,8 @@ class Manifest:
         block_columns: Features in each file, but for the last.
         feature_names: Their names, where they have any.
         structural: The kind of features made from the edges; None for its own.
+        feature_schema: How columns became features, as `FeatureSchema.to_dict` has it.
+        reading: What was taken for what when files were read, in sentences.
     """
 
     name: str
@@ -63,6 +65,8 @@ class Manifest:
     block_columns: int
     feature_names: tuple[str, ...] | None = None
     structural: str | None = None
+    feature_schema: dict[str, Any] | None = None
+    reading: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +98,12 @@ class Store:
             value.pop("fdgcl")
             names = value.pop("feature_names")
             value["feature_names"] = None if names is None else tuple(names)
-            return cls(place, Manifest(**value))
-        except (ValueError, KeyError, TypeError, AttributeError):
+            value["reading"] = tuple(value.get("reading", ()))
+            manifest = Manifest(**value)
+            if not _is_whole(manifest):
+                raise ValueError
+            return cls(place, manifest)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             message = f"{path} was not written by fdgcl, or is damaged"
             raise InputError(message) from None
 
@@ -163,6 +171,23 @@ class Store:
         for array in self.arrays():
             digest.update(repr((array.shape, array.checksums)).encode())
         return digest.hexdigest()
+
+
+def _is_whole(manifest: Manifest) -> bool:
+    """Whether values are of their types, and are some that there can be."""
+    sizes = (manifest.nodes, manifest.entries, manifest.edges, manifest.features)
+    counts = (*sizes, manifest.block_columns)
+    texts = (manifest.name, manifest.source, *(manifest.feature_names or ()))
+    return (
+        all(isinstance(one, int) and not isinstance(one, bool) for one in counts)
+        and min(sizes) >= 0
+        and manifest.block_columns > 0
+        and all(isinstance(one, str) for one in texts)
+        and isinstance(manifest.weighted, bool)
+        and manifest.direction in ("symmetric", "out", "in")
+        and manifest.ids in ("numbers", "int64", "text")
+        and isinstance(manifest.structural, str | None)
+    )
 
 
 def _part(path: Path, *shape: int) -> StoredArray:

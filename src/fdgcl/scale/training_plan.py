@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fdgcl._checks import InputError
+from fdgcl._memory import describe_size
 from fdgcl.batching import batch_rows
 from fdgcl.losses import build_loss
 from fdgcl.scale.cost import (
@@ -19,7 +20,7 @@ from fdgcl.scale.cost import (
     train_seconds,
 )
 from fdgcl.scale.dealing import Dealing, window_rows
-from fdgcl.scale.memory import describe_size, resident_bytes
+from fdgcl.scale.memory import resident_bytes
 from fdgcl.scale.shards import block_rows
 from fdgcl.scale.statistics import BLOCK_ROWS
 from fdgcl.scale.store import Store

@@ -103,7 +103,7 @@ class Objective:
             return
         plan = model.plan(self.problem.graph)
         columns = Combination(0.5, settings.combine, settings.keep).width(
-            settings.dim, plan.workload.features
+            settings.dim, plan.workload.features, plan.workload.relations
         )
         probe = _PROBE_COPIES * 4 * self.problem.graph.num_nodes * columns
         needed = max(plan.peak_bytes, probe)

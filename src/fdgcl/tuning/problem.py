@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fdgcl._checks import InputError
 from fdgcl.graphs import Graph
-from fdgcl.preparation import fingerprint
+from fdgcl.graphs.fingerprint import fingerprint
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]

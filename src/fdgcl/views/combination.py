@@ -55,10 +55,17 @@ class Combination(nn.Module):
         self.register_buffer("scales", torch.ones(count + len(self.keep), dtype=dtype))
         self.scales: Tensor
 
-    def width(self, dim: int, num_features: int) -> int:
-        """Columns of the embedding."""
+    def width(self, dim: int, num_features: int, relations: int = 1) -> int:
+        """Columns of the embedding.
+
+        Args:
+            dim: Columns of a view.
+            num_features: Columns of the features.
+            relations: How many times these stand side by side once diffused.
+        """
         views = len(self._views) if self.combine == "concat" else 1
-        return views * dim + len(self.keep) * num_features
+        kept = sum(1 if name == "features" else relations for name in self.keep)
+        return views * dim + kept * num_features
 
     def forward(self, views: Views, kept: Kept) -> Tensor:
         """The embedding of some rows, from their views and what is kept of them."""

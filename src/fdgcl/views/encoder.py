@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from fdgcl._checks import choose
 from fdgcl.diffusion import Dynamics
+from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.views.activations import ACTIVATIONS
 from fdgcl.views.combination import Combination, Kept, Views
 from fdgcl.views.sources import ViewSource
@@ -31,8 +32,10 @@ class ViewPair(nn.Module):
             nodes, before the activation. Without it the cosine losses soon move all
             rows onto one direction.
         combination: How the views become the embedding; half of each if not given.
-        scaled_columns: Whether features are weighted column by column beforehand.
+        scaled_columns: Whether features are scaled column by column beforehand.
+        centred_columns: Whether that includes their means.
         dynamics: Each view's dynamics, where training changes them.
+        relations: How many times the columns of X stand side by side once diffused.
         seed: Of the initial weights.
         dtype: Of the weights.
     """
@@ -47,14 +50,17 @@ class ViewPair(nn.Module):
         standardize: bool = True,
         combination: Combination | None = None,
         scaled_columns: bool = False,
+        centred_columns: bool = False,
         dynamics: Sequence[Dynamics] = (),
+        relations: int = 1,
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
     ) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         self.weights = nn.ParameterList(
-            _glorot(num_features, dim, init_scale, generator, dtype) for _ in range(2)
+            _glorot(num_features * relations, dim, init_scale, generator, dtype)
+            for _ in range(2)
         )
         self._dynamics = nn.ModuleList(dynamics)
         self.standardize = standardize
@@ -65,15 +71,33 @@ class ViewPair(nn.Module):
         self.register_buffer("scale", torch.ones(2, dim, dtype=dtype))
         self.mean: Tensor
         self.scale: Tensor
-        # Not used here: another graph's features are weighted as the training graph's.
+        # Not used here: another graph's features are scaled as the training graph's.
         weights = torch.ones(num_features if scaled_columns else 0, dtype=torch.float64)
         self.register_buffer("column_weights", weights)
+        means = torch.zeros(num_features if centred_columns else 0, dtype=torch.float64)
+        self.register_buffer("column_means", means, persistent=centred_columns)
         self.column_weights: Tensor
+        self.column_means: Tensor
 
     @property
     def dynamics(self) -> list[Dynamics]:
         """Each view's dynamics, where training changes them; otherwise none."""
         return [cast(Dynamics, module) for module in self._dynamics]
+
+    @property
+    def columns(self) -> ColumnScale | None:
+        """What the training graph's columns were scaled by, if by anything."""
+        if not len(self.column_weights):
+            return None
+        means = self.column_means.cpu().numpy() if len(self.column_means) else None
+        return ColumnScale(self.column_weights.cpu().numpy(), means)
+
+    @torch.no_grad()
+    def keep_columns(self, columns: ColumnScale) -> None:
+        """Keep what the training graph's columns were scaled by."""
+        self.column_weights.copy_(torch.from_numpy(columns.weights))
+        if columns.means is not None:
+            self.column_means.copy_(torch.from_numpy(columns.means))
 
     def forward(self, source: ViewSource, rows: Tensor | None = None) -> Views:
         """Both views of the given rows (all by default), as training sees them."""

@@ -19,13 +19,23 @@ from fdgcl.views.features import Features
 
 def diffuse_features(
     features: Features,
-    polynomial: PolynomialFilter,
-    *,
+    *filters: PolynomialFilter,
     dtype: torch.dtype,
     device: torch.device,
     progress: Progress | None = None,
 ) -> list[Tensor]:
-    """Diffuse all features by every order; sparse ones are made dense by blocks."""
+    """Diffuse all features by every order; sparse ones are made dense by blocks.
+
+    Args:
+        features: (nodes, features).
+        filters: The graph's, or one for each of its edge types.
+        dtype: Of the result.
+        device: Where it is to be.
+        progress: Called with (columns done, columns).
+
+    Returns:
+        For each order, what the filters give side by side.
+    """
     rows, columns = features.shape
     by_column = features.tocsc() if isinstance(features, csr_array) else features
 
@@ -33,9 +43,16 @@ def diffuse_features(
         part = by_column[:, wanted]
         return _tensor(part if isinstance(part, np.ndarray) else part.toarray())
 
-    views = [new_tensor(rows, columns, dtype, device) for _ in polynomial.coefficients]
-    polynomial.fill(views, load, progress=progress)
+    width = columns * len(filters)
+    views = [new_tensor(rows, width, dtype, device) for _ in filters[0].coefficients]
+    for start, polynomial in zip(range(0, width, columns), filters, strict=True):
+        parts = [view[:, start : start + columns] for view in views]
+        polynomial.fill(parts, load, progress=_after(progress, start, width))
     return views
+
+
+def _after(progress: Progress | None, before: int, total: int) -> Progress | None:
+    return progress and (lambda done, _: progress(before + done, total))
 
 
 def _tensor(values: NDArray[Any]) -> Tensor:

@@ -44,7 +44,9 @@ def check_readouts(names: Sequence[str]) -> tuple[str, ...]:
     Raises:
         InputError: There are none, or one is unknown or named twice.
     """
-    if isinstance(names, str) or not names or len(set(names)) < len(names):
+    given = list(names) if isinstance(names, list | tuple) else []
+    words = all(isinstance(name, str) for name in given)
+    if not given or not words or len(set(given)) < len(given):
         message = (
             f"readout must be a list of some of {', '.join(READOUTS)}, each once, got "
             f"{names!r}"

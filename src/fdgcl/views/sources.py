@@ -162,15 +162,14 @@ class Diffused(ViewSource):
     def of(
         cls,
         features: Features,
-        polynomial: PolynomialFilter,
-        *,
+        *filters: PolynomialFilter,
         dtype: torch.dtype,
         device: torch.device,
         progress: Progress | None = None,
     ) -> Self:
-        """Diffuse features by every order of a filter, now."""
+        """Diffuse features by every order of the filters, now; see the function."""
         views = diffuse_features(
-            features, polynomial, dtype=dtype, device=device, progress=progress
+            features, *filters, dtype=dtype, device=device, progress=progress
         )
         source = cls(views, features)
         if source._has_few_features(source.num_rows):
@@ -256,11 +255,17 @@ class Diffused(ViewSource):
 
 @final
 class InLoop(ViewSource):
-    """Features diffused after the linear map, in every epoch and all rows at once."""
+    """Features diffused after the linear map, in every epoch and all rows at once.
 
-    def __init__(self, features: Features, polynomial: PolynomialFilter) -> None:
-        self._features, self._polynomial = features, polynomial
-        self._filters = [polynomial.row(i) for i in range(len(polynomial.coefficients))]
+    Args:
+        features: (nodes, features).
+        filters: The graph's, or one for each of its edge types.
+    """
+
+    def __init__(self, features: Features, *filters: PolynomialFilter) -> None:
+        self._features, self._filters = features, filters
+        orders = range(len(filters[0].coefficients))
+        self._of_order = [[one.row(order) for one in filters] for order in orders]
         self._matrix = FeatureMatrix(features)
         self.num_rows = self._matrix.num_rows
 
@@ -274,15 +279,20 @@ class InLoop(ViewSource):
     def _diffused(self) -> Diffused:
         return Diffused.of(
             self._features,
-            self._polynomial,
+            *self._filters,
             dtype=torch.float32,
             device=torch.device("cpu"),
         )
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
         """See the base class; chosen rows cost as much as all of them."""
-        encoded = self._matrix.times(weight)
-        diffused = filter_with_gradient(self._filters[view], encoded)
+        # Features side by side times a weight are the sum of each block's product.
+        parts = torch.split(weight, self._features.shape[1])
+        first, *others = (
+            filter_with_gradient(polynomial, self._matrix.times(part))
+            for polynomial, part in zip(self._of_order[view], parts, strict=True)
+        )
+        diffused = sum(others, first)
         return diffused if rows is None else diffused[rows]
 
     def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:

@@ -66,7 +66,9 @@ class _Probed(Measure):
         start = time.perf_counter()
         embedding = embed(model, graph)
         embedded = time.perf_counter()
-        found = linear_probe(embedding, graph.y, graph.splits, device=device)
+        found = linear_probe(
+            embedding, graph.y, graph.splits, measure="accuracy", device=device
+        )
         probed = time.perf_counter()
         return [
             {

@@ -106,7 +106,7 @@ def _scorer(graph: Graph, device: str) -> Callable[[int, NDArray[np.float32]], R
     splits = graph.splits
 
     def score(epoch: int, z: NDArray[np.float32]) -> Record:
-        result = linear_probe(z, graph.y, splits, device=device)
+        result = linear_probe(z, graph.y, splits, measure="accuracy", device=device)
         rows = torch.from_numpy(np.ascontiguousarray(z[watched_rows(len(z))]))
         return {
             "epoch": epoch,

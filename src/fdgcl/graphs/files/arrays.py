@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -11,8 +12,20 @@ import numpy as np
 from scipy import sparse
 
 from fdgcl._checks import InputError
+from fdgcl._memory import available_bytes
+from fdgcl.graphs.files.declared import refuse_false_sizes
+from fdgcl.graphs.files.signature import refuse_foreign
 
-_DAMAGE = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error)
+#: What NumPy, SciPy and zipfile raise on damaged bytes: headers are read as Python, and
+#: entries may be encrypted, packed in other ways, or ask for more than memory.
+DAMAGE = (
+    *(OSError, ValueError, EOFError, LookupError, TypeError, AttributeError),
+    *(SyntaxError, tokenize.TokenError, RuntimeError, MemoryError, OverflowError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+
+# What is kept of each column at least: its name.
+_COLUMN_BYTES = 64
 
 
 def read_matrix(path: Path) -> Any:
@@ -21,11 +34,13 @@ def read_matrix(path: Path) -> Any:
     Raises:
         InputError: The file is damaged, needs pickle, or holds something else.
     """
+    refuse_foreign(path, ("npy", "npz", "zip"), "a NumPy file")
+    refuse_false_sizes(path)
     try:
         array = _load(path)
     except InputError:
         raise
-    except _DAMAGE as error:
+    except DAMAGE as error:
         message = f"{path} is not a NumPy file of plain numbers, or it is damaged"
         raise InputError(message) from error
     if array.ndim != 2 or array.dtype.kind not in "biuf":
@@ -34,18 +49,31 @@ def read_matrix(path: Path) -> Any:
             f"{array.dtype} of shape {array.shape}"
         )
         raise InputError(message)
+    if array.shape[1] * _COLUMN_BYTES > available_bytes():
+        # A sparse matrix may declare any number of them.
+        message = f"{path} declares {array.shape[1]:,} columns, more than memory holds"
+        raise InputError(message)
     return array
 
 
 def read_scipy_archive(path: Path) -> Any:
-    """Return the sparse matrix of a `.npz` file that SciPy saved, or None."""
+    """Return the sparse matrix of a `.npz` file that SciPy saved, or None.
+
+    Raises:
+        InputError: The file declares more than it holds, or than memory does.
+    """
+    refuse_false_sizes(path)
     try:
         with np.load(path, allow_pickle=False) as archive:
             if not {"format", "shape"} <= set(archive.files):
                 return None
-        return sparse.load_npz(path)
-    except (*_DAMAGE, AttributeError):
+        matrix = sparse.load_npz(path)
+        if hasattr(matrix, "check_format"):
+            # SciPy takes the file's word for which rows and columns there are.
+            matrix.check_format(full_check=True)
+    except DAMAGE:
         return None
+    return matrix
 
 
 def _load(path: Path) -> Any:
@@ -56,8 +84,8 @@ def _load(path: Path) -> Any:
         return sparse.csr_array(saved)
     with np.load(path, allow_pickle=False) as archive:
         if len(archive.files) == 1:
-            return archive[archive.files[0]]
-        held = ", ".join(archive.files)
+            return np.asarray(archive[archive.files[0]])
+        held = ", ".join(" ".join(name.split()) for name in archive.files)
     message = (
         f"{path} must hold one matrix, or a sparse one saved by SciPy, got the arrays "
         f"{held}"

@@ -1,95 +1,72 @@
-"""Edge lists in files."""
+"""Edge lists in tables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from fdgcl._checks import InputError
-from fdgcl.graphs.files.names import WEIGHTS, find_ends, find_first, names_edges
-from fdgcl.graphs.files.opening import Column, Header, open_table
+from fdgcl.graphs.files.names import names_edges
+from fdgcl.graphs.files.opening import open_table
+from fdgcl.graphs.files.options import TableOptions
+from fdgcl.graphs.files.roles import find_edge_columns
 from fdgcl.graphs.files.table import Table
 from fdgcl.graphs.ids import ArrowIds
 
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Edges as they stand in a file.
+    """Edges as they stand in a table.
 
     Attributes:
-        path: The file.
+        where: The table, for messages.
         start: Id at which each edge starts.
         end: Id at which each edge ends.
         weights: (E,) float32, finite, zero or more; None without.
+        types: Type of each edge, as text; None without.
+        reading: The line that says which columns were taken.
     """
 
-    path: Path
+    where: str
     start: ArrowIds
     end: ArrowIds
     weights: npt.NDArray[np.float32] | None
+    types: ArrowIds | None
+    reading: str
 
 
-def read_edge_list(
-    path: Path,
-    source: Column = None,
-    target: Column = None,
-    weight: Column = None,
-    header: Header = "auto",
-) -> EdgeList:
-    """Read an edge list from CSV, TSV or Parquet; `read_graph` says how."""
-    table = open_table(path, names_edges, (source, target, weight), header)
-    first, second, weighted = find_columns(table, source, target, weight)
-    numbers = [] if weighted is None else [weighted]
-    columns, found = table.read([first, second], numbers)
-    start, end = table.ids(columns, [first, second])
+def open_edges(source: Any, options: TableOptions) -> Table:
+    """Open an edge list."""
+    given = (options.source, options.target, options.weight, options.edge_type)
+    return open_table(source, "edges", names_edges, given, options.header)
+
+
+def read_edge_list(source: Any, options: TableOptions) -> EdgeList:
+    """Read an edge list; `read_graph` says how."""
+    table = open_edges(source, options)
+    columns = find_edge_columns(table, options)
+    ends = [columns.source, columns.target]
+    as_is = ends if columns.edge_type is None else [*ends, columns.edge_type]
+    numbers = [] if columns.weight is None else [columns.weight]
+    read, found = table.read(as_is, numbers)
+    start, end = table.ids(read[:2], ends, allow_null=options.allow_null_ids)
     weights = None
-    if weighted is not None:
+    if columns.weight is not None:
         weights = np.asarray(found[0].to_numpy())
-        refuse_bad_weights(table, weights, weighted)
-    return EdgeList(path, start, end, weights)
+        refuse_bad_weights(table, weights, columns.weight)
+    types = None
+    if columns.edge_type is not None:
+        types = _types(table, read[2], columns.edge_type)
+    reading = columns.describe(table)
+    return EdgeList(table.where, start, end, weights, types, reading)
 
 
-def find_columns(
-    table: Table, source: Column, target: Column, weight: Column
-) -> tuple[int, int, int | None]:
-    """Return the columns where edges start and end, and that of weights, if any."""
-    first, second = _ends(table, source, target)
-    return first, second, _weight(table, weight, (first, second))
-
-
-def _ends(table: Table, source: Column, target: Column) -> tuple[int, int]:
-    if len(table.names) < 2:
-        message = (
-            f"{table.path} must have two columns of ids, one edge per row, but has one "
-            f"({table.columns_found()})"
-        )
-        raise InputError(message)
-    first = None if source is None else table.find(source)
-    second = None if target is None else table.find(target)
-    by_name = find_ends(table.names) if table.named else (None, None)
-    if by_name == (None, None):
-        by_name = (0, 1)
-    first = by_name[0] if first is None else first
-    second = by_name[1] if second is None else second
-    if first is None or second is None or first == second:
-        missing = "source" if first is None else "target"
-        message = (
-            f"{table.path} has no column that is known as the {missing} of an edge: "
-            f"name it with {missing} ({table.columns_found()})"
-        )
-        raise InputError(message)
-    return first, second
-
-
-def _weight(table: Table, given: Column, ends: tuple[int, int]) -> int | None:
-    if given is not None:
-        return table.find(given)
-    found = find_first(table.names, WEIGHTS) if table.named else None
-    return None if found in ends else found
+def _types(table: Table, column: Any, number: int) -> ArrowIds:
+    return table.ids([column], [number], allow_null=True)[0].cast(pa.string())
 
 
 def refuse_bad_weights(table: Table, weights: Any, column: int, first: int = 0) -> None:
@@ -98,7 +75,7 @@ def refuse_bad_weights(table: Table, weights: Any, column: int, first: int = 0) 
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         message = (
-            f"{table.path} has the weight {weights[row]:g} in row {first + row + 1}, "
+            f"{table.where} has the weight {weights[row]:g} in row {first + row + 1}, "
             f"column {table.names[column]!r}, but weights must be finite and not "
             "negative"
         )

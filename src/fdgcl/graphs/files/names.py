@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import product
 
-ENDS = (
+# Pairs of names that say where an edge starts and ends; a name may also end in "id",
+# "name", "node" or "key": payer and payee stand for payer_id and payee_id.
+_PAIRS = (
     ("source", "target"),
     ("src", "dst"),
     ("src", "dest"),
@@ -14,32 +17,60 @@ ENDS = (
     ("start", "end"),
     ("head", "tail"),
     ("sender", "receiver"),
+    ("sender", "recipient"),
     ("citing", "cited"),
+    ("citingpaper", "citedpaper"),
     ("follower", "followee"),
+    ("follower", "followed"),
     ("origin", "destination"),
-    ("sourceid", "targetid"),
-    ("srcid", "dstid"),
-    ("fromid", "toid"),
-    ("startid", "endid"),
-    ("sourcenode", "targetnode"),
-    ("sourcenodeid", "targetnodeid"),
-    ("fromnode", "tonode"),
-    ("fromnodeid", "tonodeid"),
+    ("payer", "payee"),
+    ("buyer", "seller"),
+    ("caller", "callee"),
+    ("user", "item"),
+    ("user", "product"),
+    ("user", "movie"),
+    ("customer", "product"),
+    ("customer", "item"),
+    ("customer", "merchant"),
+    ("author", "paper"),
+    ("parent", "child"),
+    ("person1", "person2"),
+    ("user1", "user2"),
+    ("entity1", "entity2"),
     ("node1", "node2"),
     ("nodea", "nodeb"),
     ("id1", "id2"),
+    ("ida", "idb"),
     ("row", "col"),
 )
-# One of these alone says that the edge list has names, and lacks the other one.
-_TELLING = ({"source", "src", "from"}, {"target", "dst", "dest", "to"})
+# Of these, the two ends are never the same kind of thing.
+_TWO_KINDS = {
+    *(("user", "item"), ("user", "product"), ("user", "movie")),
+    *(("customer", "product"), ("customer", "item"), ("customer", "merchant")),
+    ("author", "paper"),
+}
+_ENDINGS = ("", "id", "name", "node", "nodeid", "key", "ids", "account", "accountid")
+ENDS = tuple((a + end, b + end) for a, b in _PAIRS for end in _ENDINGS)
+_KINDS = {(a + end, b + end) for a, b in _TWO_KINDS for end in _ENDINGS}
 WEIGHTS = ("weight", "weights", "edgeweight", "w", "value", "strength")
 IDS = ("id", "nodeid", "node", "ids", "vertex", "vertexid", "key", "name", "index")
 LABELS = ("label", "labels", "y", "class", "target", "category", "community", "subject")
+EDGE_TYPES = (
+    "type",
+    "edgetype",
+    "relation",
+    "rel",
+    "relationtype",
+    "etype",
+    "predicate",
+)
 GRAPHS = ("graph", "graphid", "graphname", "graphs", "graphids")
 # How a missing number may be written in text.
 MISSING = ("", "NA", "N/A", "#N/A", "null", "NULL", "None", "<NA>")
 # Written by pandas for an index that has no name.
 _PANDAS_INDEX = ("", "unnamed0", "indexlevel0")
+_TRUTHS = ("true", "false", "yes", "no")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T].*)?")
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -49,17 +80,21 @@ def plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def find_ends(names: Sequence[str]) -> tuple[int | None, int | None]:
-    """Return the columns where edges start and end, by name; None where not found."""
-    known = [plain(name) for name in names]
+def known_ends(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the pairs of columns whose names say where edges start and end."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        places.setdefault(plain(name), []).append(place)
+    found: dict[tuple[int, int], None] = {}
     for start, end in ENDS:
-        if start in known and end in known:
-            return known.index(start), known.index(end)
-    starts, ends = (
-        [place for place, name in enumerate(known) if name in telling]
-        for telling in _TELLING
-    )
-    return (starts[0] if starts else None), (ends[0] if ends else None)
+        pairs = product(places.get(start, ()), places.get(end, ()))
+        found |= dict.fromkeys(pairs)
+    return list(found)
+
+
+def are_two_kinds(first: str, second: str) -> bool:
+    """Whether names say that two columns hold different things: users and items."""
+    return (plain(first), plain(second)) in _KINDS
 
 
 def find_first(names: Sequence[str], wanted: Sequence[str]) -> int | None:
@@ -73,19 +108,23 @@ def find_first(names: Sequence[str], wanted: Sequence[str]) -> int | None:
 
 def find_id(names: Sequence[str]) -> int | None:
     """Return the column that holds ids, by name, or None."""
-    found = find_first(names, IDS)
-    if found is None and names and plain(names[0]) in _PANDAS_INDEX:
-        return 0
-    return found
+    return find_first(names, IDS)
+
+
+def is_pandas_index(name: str) -> bool:
+    """Whether pandas gave a column its name, for an index without one."""
+    return plain(name) in _PANDAS_INDEX
 
 
 def names_edges(row: Sequence[str]) -> bool:
     """Whether a row is the header of an edge list."""
-    return None not in find_ends(row)
+    return bool(known_ends(row))
 
 
 def names_features(row: Sequence[str]) -> bool:
     """Whether a row is the header of a table of features."""
+    if _is_pandas_header(row):
+        return True
     counted = [str(number) for number in range(len(row))]
     if len(row) > 3 and list(row[1:]) == counted[:-1]:
         return True
@@ -95,29 +134,92 @@ def names_features(row: Sequence[str]) -> bool:
 def names_labels(row: Sequence[str]) -> bool:
     """Whether a row is the header of a table of labels."""
     telling = [name for name in LABELS if len(name) > 1]
-    return find_id(row) is not None or find_first(row, telling) is not None
+    named = (find_id(row), find_first(row, telling))
+    return named != (None, None) or names_features(row)
 
 
 def is_header(
     row: Sequence[str],
     following: Sequence[Sequence[str]],
     known: Callable[[Sequence[str]], bool],
-) -> bool:
-    """Whether the first row names the columns.
+) -> bool | None:
+    """Whether the first row names the columns; None where it may or may not.
 
-    It does when the names are known ones and do not come again as values, or when
-    there are columns of numbers, and it has a word in each of them.
+    It does not where one of its words comes again as a value. It does where the names
+    are known ones, where it has a word above each column of numbers, or where it has a
+    word without digits above a column in which all cells have digits (`u17`, dates).
+    Words above words may be either.
     """
-    words = {name for name in row if not is_finite(name)}
-    if known(row) and not any(words.intersection(cells) for cells in following):
+    if len(row) < 2:
+        return known(row)  # nothing beside it tells more
+    words = {name for name in row if name and not is_finite(name)}
+    again = any(words.intersection(cells) for cells in following)
+    if known(row) and not again:
         return True
-    below = zip(*following, strict=False)
+    above = _above_numbers(row, following)
+    if above is not None or again:
+        return bool(above)
+    if not following or len(set(row)) < len(row):
+        return False
+    looks = [
+        _looks_like_a_name(name, cells)
+        for name, cells in zip(row, zip(*following, strict=False), strict=False)
+    ]
+    if False in looks:
+        return False
+    return True if True in looks else None
+
+
+def _above_numbers(
+    row: Sequence[str], following: Sequence[Sequence[str]]
+) -> bool | None:
+    """Whether there are words above columns of numbers; None without such columns."""
     tops = [
         name
-        for name, cells in zip(row, below, strict=False)
+        for name, cells in zip(row, zip(*following, strict=False), strict=False)
         if all(map(is_finite, cells))
     ]
-    return bool(tops) and not any(name in MISSING or is_number(name) for name in tops)
+    if _is_pandas_header(row):
+        return True
+    if not tops:
+        return None
+    return not any(name in MISSING or is_number(name) for name in tops)
+
+
+def _is_pandas_header(row: Sequence[str]) -> bool:
+    """Whether a row names columns behind an index, whose name pandas leaves empty."""
+    if len(row) < 2 or row[0] != "":
+        return False
+    counted = [str(number) for number in range(len(row) - 1)]
+    names = list(row[1:])
+    return names == counted or not any(n in MISSING or is_number(n) for n in names)
+
+
+def _looks_like_a_name(name: str, cells: Sequence[str]) -> bool | None:
+    """Whether a text tells itself from all cells below it; None where it cannot be."""
+    filled = [cell for cell in cells if cell not in MISSING]
+    if not filled or is_number(name):
+        return None if not filled else False
+    if all(_has_digit(cell) for cell in filled):
+        # A digit in the first cell as well: u1 above u2 is one more value.
+        return not _has_digit(name)
+    if all(cell.lower() in _TRUTHS for cell in filled):
+        return name.lower() not in _TRUTHS
+    return None
+
+
+def _has_digit(text: str) -> bool:
+    return any(character.isdigit() for character in text)
+
+
+def is_date(text: str) -> bool:
+    """Whether a text begins with a date in ISO 8601."""
+    return _DATE.fullmatch(text) is not None
+
+
+def is_truth(text: str) -> bool:
+    """Whether a text is true, false, yes or no."""
+    return text.lower() in _TRUTHS
 
 
 def is_number(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fdgcl._checks import InputError
-from fdgcl.graphs.files.table import Batch, Table
+from fdgcl.graphs.files.table import Batch, Kind, Table
+from fdgcl.graphs.ids import can_be_ids
 
 _MAGIC = b"PAR1"
 # What is read of each column at a time; without, all of its row group would be.
@@ -41,39 +43,51 @@ class ParquetTable(Table):
         try:
             with pq.ParquetFile(path) as file:
                 self._schema = file.schema_arrow
-                self._rows = int(file.metadata.num_rows)
-        except (pa.ArrowException, OSError) as error:
+                # Reading it again takes seconds where columns are many.
+                self._metadata = file.metadata
+            self.names = tuple(self._schema.names)
+        except (pa.ArrowException, OSError, ValueError) as error:
             message = f"{path} is not a Parquet file, or it is damaged"
             raise InputError(message) from error
-        self.names = tuple(self._schema.names)
+        self.where = str(path)
+        counts = Counter(self.names)
+        self._repeated = {name for name, count in counts.items() if count > 1}
         if not self.names:
             message = f"{path} has no columns"
             raise InputError(message)
 
-    def is_text(self, column: int) -> bool:
-        """Whether the column's type is text (or a dictionary of text)."""
-        return _is_text(self._type(column))
-
-    def is_whole(self, column: int) -> bool:
-        """Whether the column's type is an integer."""
-        return bool(pa.types.is_integer(self._type(column)))
+    def kind(self, column: int) -> Kind:
+        """What the column's type says it holds."""
+        return kind_of(self._type(column))
 
     def is_vector(self, column: int) -> bool:
         """Whether the column holds a list in each row."""
-        kind = self._type(column)
-        return bool(
-            pa.types.is_list(kind)
-            or pa.types.is_large_list(kind)
-            or pa.types.is_fixed_size_list(kind)
-        )
+        return self.kind(column) == "vector"
+
+    def columns(
+        self,
+        wanted: Sequence[int],
+        as_is: Sequence[int] = (),  # noqa: ARG002
+    ) -> list[pa.ChunkedArray]:
+        """Return columns of the file's own types."""
+        return self._load(wanted)
+
+    def column_batches(
+        self, wanted: Sequence[int], *, rows: int, skip: int = 0
+    ) -> Iterator[tuple[int, list[pa.Array]]]:
+        """Read columns by parts."""
+        return self._stream(wanted, rows, skip)
 
     def read(
         self, as_is: Sequence[int], numbers: Sequence[int] = ()
     ) -> tuple[list[pa.ChunkedArray], list[pa.ChunkedArray]]:
         """Return columns of the file's own type, and columns as float32."""
-        table = self._load([*as_is, *numbers])
-        found = [self._numbers(table[self.names[number]], number) for number in numbers]
-        return [table[self.names[number]] for number in as_is], found
+        columns = self._load([*as_is, *numbers])
+        found = [
+            numbers_of(self, column, number)
+            for column, number in zip(columns[len(as_is) :], numbers, strict=True)
+        ]
+        return columns[: len(as_is)], found
 
     def read_vectors(self, column: int) -> npt.NDArray[np.float32]:
         """Return a column of lists as the rows of a matrix.
@@ -82,32 +96,29 @@ class ParquetTable(Table):
             InputError: The lists differ in length, or hold something but numbers.
         """
         name = self.names[column]
-        rows = self._load([column])[name]
+        rows = self._load([column])[0]
         lengths = pc.list_value_length(rows)
         if rows.null_count or len(pc.unique(lengths)) != 1 or lengths[0].as_py() == 0:
             other = pc.fill_null(pc.not_equal(lengths, lengths[0]), True)
             raise self._uneven(name, max(int(pc.index(other, True).as_py()), 0) + 1)
-        flat = self._numbers(pc.list_flatten(rows), column)
+        flat = numbers_of(self, pc.list_flatten(rows), column)
         return np.asarray(flat.to_numpy()).reshape(len(rows), -1)
 
     @property
     def num_rows(self) -> int:
         """Number of rows."""
-        return self._rows
+        return int(self._metadata.num_rows)
 
     def batches(
         self, as_is: Sequence[int], numbers: Sequence[int] = (), *, rows: int, skip: int
     ) -> Iterator[Batch]:
         """Read columns by parts, even of a single giant row group."""
-        for first, batch in self._stream([*as_is, *numbers], rows, skip):
-            found = np.empty((len(batch), len(numbers)), np.float32)
+        for first, columns in self._stream([*as_is, *numbers], rows, skip):
+            found = np.empty((len(columns[0]), len(numbers)), np.float32)
             for place, number in enumerate(numbers):
-                column = batch.column(self.names[number])
-                found[:, place] = self._numbers(column, number, first).to_numpy(
-                    zero_copy_only=False
-                )
-            kept = [batch.column(self.names[number]) for number in as_is]
-            yield Batch(first, kept, found)
+                column = numbers_of(self, columns[len(as_is) + place], number, first)
+                found[:, place] = column.to_numpy(zero_copy_only=False)
+            yield Batch(first, columns[: len(as_is)], found)
 
     def vector_batches(self, column: int, *, rows: int, skip: int) -> Iterator[Batch]:
         """Read a column of lists by parts, as rows of a matrix.
@@ -116,32 +127,35 @@ class ParquetTable(Table):
             InputError: As `read_vectors`.
         """
         name, width = self.names[column], None
-        for first, batch in self._stream([column], rows, skip):
-            vectors = batch.column(name)
+        for first, (vectors,) in self._stream([column], rows, skip):
             lengths = pc.list_value_length(vectors)
             width = width or lengths[0].as_py() or 1
             other = pc.fill_null(pc.not_equal(lengths, width), True)
             row = int(pc.index(other, True).as_py())
             if row >= 0:
                 raise self._uneven(name, first + row + 1)
-            flat = self._numbers(vectors.flatten(), column, first)
+            flat = numbers_of(self, vectors.flatten(), column, first)
             values = np.asarray(flat.to_numpy(zero_copy_only=False))
             yield Batch(first, [], values.reshape(len(vectors), width))
 
     def _stream(
         self, columns: Sequence[int], rows: int, skip: int
-    ) -> Iterator[tuple[int, Any]]:
-        """Yield record batches, each with the number of its first row."""
+    ) -> Iterator[tuple[int, list[pa.Array]]]:
+        """Yield columns by parts, each with the number of its first row."""
         wanted = self._wanted(columns)
         try:
             with pq.ParquetFile(
-                self.path, pre_buffer=False, buffer_size=_BUFFER_BYTES
+                self.path,
+                metadata=self._metadata,
+                pre_buffer=False,
+                buffer_size=_BUFFER_BYTES,
             ) as file:
-                groups, row = _groups_after(file.metadata, skip)
+                groups, row = _groups_after(self._metadata, skip)
                 for batch in file.iter_batches(rows, groups, wanted):
+                    batch.validate(full=True)  # text need not be UTF-8
                     kept = batch.slice(max(0, skip - row))
                     if len(kept):
-                        yield row + len(batch) - len(kept), kept
+                        yield row + len(batch) - len(kept), _in_order(kept, wanted)
                     row += len(batch)
         except (pa.ArrowException, OSError) as error:
             message = f"{self.path} is damaged: its columns cannot be read"
@@ -150,25 +164,6 @@ class ParquetTable(Table):
             message = f"{self.path} has no rows"
             raise InputError(message)
 
-    def _numbers(
-        self, column: pa.ChunkedArray | pa.Array, number: int, first: int = 0
-    ) -> Any:
-        self.refuse_missing(column, number, first)
-        kind = column.type
-        if _is_text(kind):
-            return self.numbers_from_text(column.cast(pa.string()), number, first)
-        if pa.types.is_boolean(kind):
-            return column.cast(pa.float32())
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-            return column.cast(pa.float32(), safe=False)
-        if pa.types.is_decimal(kind):
-            return column.cast(pa.float64()).cast(pa.float32(), safe=False)
-        message = (
-            f"{self.path} has {column[0].as_py()!r} in row 1, column "
-            f"{self.names[number]!r}, of type {kind}, where a number is expected"
-        )
-        raise InputError(message)
-
     def _uneven(self, name: str, row: int) -> InputError:
         return InputError(
             f"{self.path} must have vectors of one length in column {name!r}; row "
@@ -176,27 +171,76 @@ class ParquetTable(Table):
         )
 
     def _wanted(self, columns: Sequence[int]) -> list[str]:
-        wanted = [self.names[number] for number in dict.fromkeys(columns)]
-        repeated = [name for name in wanted if self.names.count(name) > 1]
+        wanted = [self.names[number] for number in columns]
+        repeated = [name for name in wanted if name in self._repeated]
         if repeated:
             message = f"{self.path} has several columns named {repeated[0]!r}"
             raise InputError(message)
         return wanted
 
-    def _load(self, columns: Sequence[int]) -> pa.Table:
+    def _load(self, columns: Sequence[int]) -> list[pa.ChunkedArray]:
         wanted = self._wanted(columns)
         try:
-            table = pq.ParquetFile(self.path).read(columns=wanted)
+            with pq.ParquetFile(self.path, metadata=self._metadata) as file:
+                table = file.read(columns=wanted)
+            table.validate(full=True)  # text need not be UTF-8
         except (pa.ArrowException, OSError) as error:
             message = f"{self.path} is damaged: its columns cannot be read"
             raise InputError(message) from error
         if table.num_rows == 0:
             message = f"{self.path} has no rows"
             raise InputError(message)
-        return table
+        return _in_order(table, wanted)
 
     def _type(self, column: int) -> Any:
         return self._schema.field(column).type
+
+
+def numbers_of(
+    table: Table, column: pa.ChunkedArray | pa.Array, number: int, first: int = 0
+) -> Any:
+    """Return a typed column as float32.
+
+    Raises:
+        InputError: A number is missing, or the column holds something else.
+    """
+    table.refuse_missing(column, number, first)
+    kind = column.type
+    if _is_text(kind):
+        return table.numbers_from_text(column.cast(pa.string()), number, first)
+    if pa.types.is_boolean(kind):
+        return column.cast(pa.float32())
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return column.cast(pa.float32(), safe=False)
+    if pa.types.is_decimal(kind):
+        return column.cast(pa.float64()).cast(pa.float32(), safe=False)
+    message = (
+        f"{table.where} has {column[0].as_py()!r} in row 1, column "
+        f"{table.names[number]!r}, of type {kind}, where a number is expected"
+    )
+    raise InputError(message)
+
+
+def _in_order(table: Any, wanted: Sequence[str]) -> list[Any]:
+    """Return columns as asked for; a file gives them in its own order, each once."""
+    places = {name: place for place, name in enumerate(table.schema.names)}
+    return [table.column(places[name]) for name in wanted]
+
+
+def kind_of(kind: Any) -> Kind:
+    """What a column of an Arrow type holds."""
+    types = pa.types
+    if can_be_ids(kind):
+        return "ids"
+    if types.is_floating(kind):
+        return "number"
+    if types.is_temporal(kind):
+        return "time"
+    if types.is_boolean(kind):
+        return "truth"
+    if types.is_list(kind) or types.is_large_list(kind):
+        return "vector"
+    return "vector" if types.is_fixed_size_list(kind) else "other"
 
 
 def _is_text(kind: Any) -> bool:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,13 @@ from fdgcl.graphs.files.names import MISSING, is_finite
 from fdgcl.graphs.ids import ArrowIds, from_column, whole_numbers
 
 _SHOWN = 20
+# Rows that are looked at to find out what a column is; the same whether a table is
+# read at once or by parts, so that both come to the same decision.
+HEAD_ROWS = 1 << 16
+
+#: What a column may be: ids (whole numbers, text, bytes), numbers with a fraction,
+#: dates and times, truth values, lists, or something else.
+Kind = Literal["ids", "number", "time", "truth", "vector", "other"]
 
 
 @dataclass(frozen=True)
@@ -40,27 +47,45 @@ class Batch:
 
 
 class Table(ABC):
-    """Columns of a file; a subclass knows how the file is written.
+    """Named columns, in a file or in memory; a subclass knows how they are kept.
 
     Attributes:
-        path: The file.
+        where: The file's name, or words for what was given, for messages.
         names: Names of the columns; "1", "2", ... where the file has none.
         named: Whether the file itself names its columns.
         typed: Whether the file tells numbers from text.
+        texts: Names of columns that are read as they are written, where it does not:
+            007 is not 7 among categories.
     """
 
-    path: Path
+    where: str
     names: tuple[str, ...]
     named: bool = True
     typed: bool = True
+    texts: frozenset[str] = frozenset()
 
     @abstractmethod
-    def is_text(self, column: int) -> bool:
-        """Whether the column holds text, not numbers, as far as a glance can tell."""
+    def kind(self, column: int) -> Kind:
+        """What the column holds, as far as its type or the first rows can tell."""
 
     @abstractmethod
-    def is_whole(self, column: int) -> bool:
-        """Whether the column holds whole numbers, as far as a glance can tell."""
+    def columns(
+        self, wanted: Sequence[int], as_is: Sequence[int] = ()
+    ) -> list[pa.ChunkedArray]:
+        """Return columns by their own type, with nulls where a value is missing.
+
+        In text, columns of numbers are float64 but for those wanted as they stand,
+        which are strings as all others.
+
+        Raises:
+            InputError: The file is damaged or has no rows.
+        """
+
+    @abstractmethod
+    def column_batches(
+        self, wanted: Sequence[int], *, rows: int, skip: int = 0
+    ) -> Iterator[tuple[int, list[pa.Array]]]:
+        """Read what `columns` does by parts, each with the number of its first row."""
 
     @abstractmethod
     def read(
@@ -98,10 +123,32 @@ class Table(ABC):
         if isinstance(given, int) and 0 <= given < len(self.names):
             return given
         if given in self.names:
-            return self.names.index(str(given))
+            column = self.names.index(str(given))
+            self.refuse_repeated_name(column)
+            return column
         hint = nearest(str(given), self.names)
-        message = f"{self.path} has no column {given!r}{hint} ({self.columns_found()})"
+        message = f"{self.where} has no column {given!r}{hint} ({self.columns_found()})"
         raise InputError(message)
+
+    def refuse_repeated_name(self, column: int) -> None:
+        """Raise InputError when another column has the same name."""
+        name = self.names[column]
+        if self.named and self.names.count(name) > 1:
+            message = f"{self.where} has several columns named {name!r}"
+            raise InputError(message)
+
+    def head(self, wanted: Sequence[int]) -> list[pa.Array]:
+        """Return the first rows of columns as they stand."""
+        parts: list[list[pa.Array]] = []
+        for batch in self.batches(wanted, rows=HEAD_ROWS, skip=0):
+            parts.append(batch.as_is)
+            if batch.first + len(batch) >= HEAD_ROWS:
+                break
+        if not parts:
+            message = f"{self.where} has no rows"
+            raise InputError(message)
+        whole = [pa.chunked_array(column) for column in zip(*parts, strict=True)]
+        return [column.combine_chunks()[:HEAD_ROWS] for column in whole]
 
     def columns_found(self) -> str:
         """Return the list of columns, for messages."""
@@ -111,13 +158,17 @@ class Table(ABC):
         return f"columns found: {shown}{tail}"
 
     def ids(
-        self, columns: Sequence[pa.ChunkedArray], names: Sequence[int]
+        self,
+        columns: Sequence[pa.ChunkedArray],
+        names: Sequence[int],
+        *,
+        allow_null: bool = False,
     ) -> list[Any]:
         """Return columns that were read as ids, alike in type in a text file."""
         found: list[ArrowIds] = []
         for column, number in zip(columns, names, strict=True):
-            where = f"the column {self.names[number]!r} of {self.path}"
-            found.append(from_column(column, where))
+            where = f"the column {self.names[number]!r} of {self.where}"
+            found.append(from_column(column, where, allow_null=allow_null))
         return found if self.typed else whole_numbers(found)
 
     def refuse_missing(
@@ -126,9 +177,8 @@ class Table(ABC):
         """Raise InputError when a number is missing, naming row and column."""
         if column.null_count:
             row = int(pc.index(pc.is_null(column), True).as_py()) + first + 1
-            message = (
-                f"{self.path} has no number in row {row}, column {self.names[number]!r}"
-            )
+            name = self.names[number]
+            message = f"{self.where} has no number in row {row}, column {name!r}"
             raise InputError(message)
 
     def numbers_from_text(
@@ -154,7 +204,7 @@ class Table(ABC):
         except pa.ArrowInvalid:
             row, value = _first_no_number(column)
         message = (
-            f"{self.path} has {value!r} in row {first + row}, column "
+            f"{self.where} has {value!r} in row {first + row}, column "
             f"{self.names[number]!r}, where a number is expected"
         )
         raise InputError(message)
@@ -167,6 +217,9 @@ def existing_file(path: str | os.PathLike[str], what: str) -> Path:
         path: The file.
         what: What it is to hold, for the message: "edges".
     """
+    if os.fspath(path) == "":
+        message = f"the name of the file with {what} is empty"
+        raise InputError(message)
     file = Path(path)
     if file.is_dir():
         message = f"{file} is a folder, but a file with {what} is expected"

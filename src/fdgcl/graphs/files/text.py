@@ -14,13 +14,22 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from fdgcl._checks import InputError
-from fdgcl.graphs.files.names import MISSING, is_header, is_number
-from fdgcl.graphs.files.table import Batch, Table
+from fdgcl.graphs.files.names import (
+    MISSING,
+    is_date,
+    is_header,
+    is_number,
+    is_truth,
+)
+from fdgcl.graphs.files.signature import refuse_foreign, refuse_foreign_bytes
+from fdgcl.graphs.files.table import Batch, Kind, Table
+from fdgcl.graphs.files.unfit import Unfit
 
 _SAMPLE_BYTES = 1 << 22
-_SAMPLE_ROWS = 50
+_SAMPLE_ROWS = 1000
 # What is read at a time where the whole is too large, and at least for each column.
-_BLOCK_BYTES = 1 << 22
+# Arrow reads dozens of such blocks ahead.
+_BLOCK_BYTES = 1 << 20
 _CELL_BYTES = 256
 _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t", ".tab": "\t"}
 _ANY_DELIMITER = "\t,;| "
@@ -48,6 +57,7 @@ class TextTable(Table):
             known: Whether a row holds names that say what the columns are.
         """
         self.path = path
+        self.where = str(path)
         lines = self._first_lines()
         comments = 0
         while comments < len(lines) and _is_comment(lines[comments]):
@@ -57,8 +67,10 @@ class TextTable(Table):
             message = f"{path} has no rows"
             raise InputError(message)
         self._delimiter = _delimiter(path, text)
+        if sum(map(len, lines)) < _SAMPLE_BYTES:  # all of the file
+            _refuse_open_quote(path, text, self._delimiter, comments)
         rows, first_lines = self._parse(text)
-        self.named = is_header(rows[0], rows[1:], known) if header is None else header
+        self.named = _named(path, rows, known) if header is None else header
         above = comments + (first_lines if self.named else 0)
         self._skipped = sum(len(line) for line in lines[:above])
         self._sample = rows[int(self.named) :]
@@ -68,14 +80,52 @@ class TextTable(Table):
             else tuple(str(number) for number in range(1, len(rows[0]) + 1))
         )
 
-    def is_text(self, column: int) -> bool:
-        """Whether a value among the first rows is no number."""
-        return any(not is_number(row[column]) for row in self._full_rows())
+    def kind(self, column: int) -> Kind:
+        """What the first rows hold."""
+        cells = [row[column] for row in self._full_rows()]
+        filled = [cell for cell in cells if cell not in MISSING]
+        if not filled:
+            return "other"
+        if all(map(is_number, filled)):
+            whole = all(cell.lstrip("-").isdecimal() for cell in filled)
+            return "ids" if whole else "number"
+        if all(map(is_date, filled)):
+            return "time"
+        return "truth" if all(map(is_truth, filled)) else "ids"
 
-    def is_whole(self, column: int) -> bool:
-        """Whether the values of the first rows are whole numbers."""
-        cells = [row[column].lstrip("-") for row in self._full_rows()]
-        return bool(cells) and all(cell.isdecimal() for cell in cells)
+    def columns(
+        self, wanted: Sequence[int], as_is: Sequence[int] = ()
+    ) -> list[pa.ChunkedArray]:
+        """Return columns of numbers as float64, others as text without blanks."""
+        types = self._number_types([one for one in wanted if one not in as_is])
+        try:
+            table = self._load(wanted, types)
+        except _ConversionError:
+            table = self._load(wanted, {})
+        self._refuse_no_rows(table.num_rows)
+        return [self._plain(table[_key(number)]) for number in wanted]
+
+    def column_batches(
+        self, wanted: Sequence[int], *, rows: int, skip: int = 0
+    ) -> Iterator[tuple[int, list[pa.Array]]]:
+        """Read columns by parts; from a number that is none on, numbers are text."""
+        types = self._number_types(wanted)
+        for first, batch in self._stream_from(wanted, types, rows, skip):
+            yield first, [self._plain(batch.column(_key(n))) for n in wanted]
+
+    def _number_types(self, wanted: Sequence[int]) -> dict[int, Any]:
+        rows = self._full_rows()
+        return {
+            number: pa.float64()
+            for number in wanted
+            if rows
+            and self.names[number] not in self.texts
+            and all(row[number] in MISSING or is_number(row[number]) for row in rows)
+        }
+
+    @staticmethod
+    def _plain(column: Any) -> Any:
+        return _trim(column) if pa.types.is_string(column.type) else column
 
     def read(
         self, as_is: Sequence[int], numbers: Sequence[int] = ()
@@ -91,9 +141,7 @@ class TextTable(Table):
                 self.numbers_from_text(_trim(table[_key(number)]), number)
                 for number in numbers
             ]
-        if table.num_rows == 0:
-            message = f"{self.path} has no rows below its header"
-            raise InputError(message)
+        self._refuse_no_rows(table.num_rows)
         for column, number in zip(found, numbers, strict=True):
             self.refuse_missing(column, number)
         return [_trim(table[_key(number)]) for number in as_is], found
@@ -109,6 +157,13 @@ class TextTable(Table):
         """Read columns by parts."""
         columns = [*as_is, *numbers]
         types = dict.fromkeys(numbers, pa.float32())
+        for first, batch in self._stream_from(columns, types, rows, skip):
+            yield self._batch(first, batch, as_is, numbers)
+
+    def _stream_from(
+        self, columns: Sequence[int], types: dict[int, Any], rows: int, skip: int
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield record batches after the first `skip` rows, each with its first row."""
         done, read = skip, 0
         while True:
             try:
@@ -116,7 +171,7 @@ class TextTable(Table):
                     if read + len(batch) <= done:
                         continue
                     kept = batch.slice(max(0, done - read))
-                    yield self._batch(done, kept, as_is, numbers)
+                    yield done, kept
                     done += len(kept)
             except _ConversionError:
                 # From here on as text, in which the number that is none can be found.
@@ -124,6 +179,10 @@ class TextTable(Table):
                 continue
             break
         if read == done == 0:
+            self._refuse_no_rows(0)
+
+    def _refuse_no_rows(self, rows: int) -> None:
+        if rows == 0:
             message = f"{self.path} has no rows below its header"
             raise InputError(message)
 
@@ -144,10 +203,7 @@ class TextTable(Table):
         self, columns: Sequence[int], types: dict[int, Any], rows: int
     ) -> Iterator[tuple[int, Any]]:
         """Yield record batches, each with the number of its first row."""
-        unfit: list[Any] = []
-        # A row must fit in what is read at a time.
-        size = max(_BLOCK_BYTES, _CELL_BYTES * len(self.names))
-        options = self._options(columns, types, unfit, threads=False, block_size=size)
+        options = self._options(columns, types, threads=False)
         first = 0
         try:
             with self._open() as stream:
@@ -157,8 +213,6 @@ class TextTable(Table):
                         yield first + start, batch.slice(start, rows)
                     first += len(batch)
         except pa.ArrowInvalid as error:
-            if unfit:
-                raise self._unfit(unfit[0]) from error
             raise self._explain(error, bool(types)) from error
         except OSError as error:
             raise self._damaged() from error
@@ -166,19 +220,16 @@ class TextTable(Table):
     def _load(
         self, columns: Sequence[int], types: dict[int, Any], threads: bool = True
     ) -> pa.Table:
-        unfit: list[Any] = []
-        options = self._options(columns, types, unfit, threads=threads)
+        options = self._options(columns, types, threads=threads)
         try:
             with self._open() as stream:
                 stream.read(self._skipped)
                 return arrow_csv.read_csv(stream, *options)
         except pa.ArrowInvalid as error:
-            if not unfit:
-                raise self._explain(error, bool(types)) from error
-            if threads:
+            if threads and Unfit.of(error) is not None:
                 # A row's number is known only when one thread counts them.
                 return self._load(columns, types, threads=False)
-            raise self._unfit(unfit[0]) from error
+            raise self._explain(error, bool(types)) from error
         except OSError as error:
             raise self._damaged() from error
 
@@ -186,17 +237,10 @@ class TextTable(Table):
         self,
         columns: Sequence[int],
         types: dict[int, Any],
-        unfit: list[Any],
         *,
         threads: bool,
-        **more: Any,
     ) -> tuple[Any, Any, Any]:
-        """How to read, parse and convert; rows that do not fit go to `unfit`."""
-
-        def note(row: Any) -> str:
-            unfit.append(row)
-            return "error"
-
+        """How to read, parse and convert."""
         convert = arrow_csv.ConvertOptions(
             include_columns=[_key(i) for i in dict.fromkeys(columns)],
             column_types={_key(i): types.get(i, pa.string()) for i in columns},
@@ -204,17 +248,15 @@ class TextTable(Table):
             strings_can_be_null=False,
         )
         parse = arrow_csv.ParseOptions(
-            delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=note
+            delimiter=self._delimiter, newlines_in_values=True
         )
         names = [_key(i) for i in range(len(self.names))]
-        read = arrow_csv.ReadOptions(column_names=names, use_threads=threads, **more)
-        return read, parse, convert
-
-    def _unfit(self, row: Any) -> InputError:
-        return InputError(
-            f"{self.path} has {row.actual_columns} values in row {row.number}, "
-            f"where {row.expected_columns} are expected: {row.text[:80]!r}"
+        # A row must fit in what is read at a time.
+        size = max(_BLOCK_BYTES, _CELL_BYTES * len(names))
+        read = arrow_csv.ReadOptions(
+            column_names=names, use_threads=threads, block_size=size
         )
+        return read, parse, convert
 
     def _open(self) -> Any:
         return pa.input_stream(str(self.path), compression="detect")
@@ -222,9 +264,11 @@ class TextTable(Table):
     def _first_lines(self) -> list[bytes]:
         try:
             with self._open() as stream:
-                sample: bytes = stream.read(_SAMPLE_BYTES)
+                # Of `read`, a failure keeps the memory.
+                sample: bytes = stream.read_buffer(_SAMPLE_BYTES).to_pybytes()
         except OSError as error:
             raise self._damaged() from error
+        refuse_foreign_bytes(self.path, sample, ("text", "latin-1"))
         lines = sample.splitlines(keepends=True)
         return lines[:-1] if len(sample) == _SAMPLE_BYTES and len(lines) > 1 else lines
 
@@ -247,11 +291,15 @@ class TextTable(Table):
         return InputError(f"{self.path} cannot be unpacked: it is damaged or cut off")
 
     def _explain(self, error: Exception, numbers: bool) -> Exception:
+        unfit = Unfit.of(error)
+        if unfit is not None:
+            return unfit.explain(self.path)
         reason = str(error).splitlines()[0]
         if "Empty CSV" in reason:
             return InputError(f"{self.path} has no rows below its header")
         if "UTF8" in reason:
-            return InputError(f"{self.path} is not text in UTF-8")
+            refuse_foreign(self.path, ("text",))
+            return InputError(f"{self.path} is not text in UTF-8: convert it first")
         if numbers and "conversion error" in reason:
             return _ConversionError()
         return InputError(f"{self.path} cannot be read as a table: {reason}")
@@ -259,6 +307,24 @@ class TextTable(Table):
 
 class _ConversionError(Exception):
     """A column of numbers holds something else."""
+
+
+def _named(
+    path: Path,
+    rows: Sequence[Sequence[str]],
+    known: Callable[[Sequence[str]], bool],
+) -> bool:
+    named = is_header(rows[0], rows[1:], known)
+    if named is None:
+        shown = ", ".join(repr(cell) for cell in rows[0][:4])
+        below = ", ".join(repr(cell) for cell in rows[1][:4])
+        message = (
+            f"the first row of {path} ({shown}) may name the columns or be data, as "
+            f"the row below it ({below}): say --header or --no-header (header=True or "
+            "False)"
+        )
+        raise InputError(message)
+    return named
 
 
 def _key(number: int) -> str:
@@ -287,6 +353,26 @@ def _delimiter(path: Path, lines: Sequence[str]) -> str:
         if choice in bare and len(next(csv.reader(lines, delimiter=choice), [])) > 1:
             return choice
     return choices[0]
+
+
+def _refuse_open_quote(
+    path: Path, lines: Sequence[str], delimiter: str, above: int
+) -> None:
+    """Refuse a quote that does not close: all rows below would be in one cell."""
+    if not any('"' in line for line in lines):
+        return
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    begun = above + 1
+    try:
+        for _ in reader:
+            begun = above + reader.line_num + 1
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            message = (
+                f"{path} has a quote that does not end, in the row that begins in line "
+                f"{begun}: all rows below would be one value"
+            )
+            raise InputError(message) from error
 
 
 def _outside_quotes(lines: Sequence[str]) -> set[str]:

@@ -1,9 +1,10 @@
 """From files of edges and features to a store, in a bounded amount of memory.
 
-1. ids: which nodes there are, and what they are called
-2. runs: the edges, sorted so many at a time
-3. merge: the neighbours of each node, some nodes at a time
-4. features: a few columns in each file
+1. features: what becomes of their columns, by a look at all rows
+2. ids: which nodes there are, and what they are called
+3. runs: the edges, sorted so many at a time
+4. merge: the neighbours of each node, some nodes at a time
+5. features again: encoded, a few columns in each file
 
 Each stage leaves what it has done in files; killed, the same call goes on from there.
 """
@@ -13,17 +14,25 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 from fdgcl._progress import Progress, silent
-from fdgcl.graphs.files.opening import Column, Header
+from fdgcl.graphs.files.options import TableOptions
 from fdgcl.scale.importing.budget import Budget
 from fdgcl.scale.importing.planning import ImportPlan, plan_import
-from fdgcl.scale.importing.request import Request, claimed
+from fdgcl.scale.importing.request import Request, claimed, one_table
 from fdgcl.scale.importing.stages import Import, lean_arrow
 from fdgcl.scale.memory import resident_bytes
 from fdgcl.scale.store import Store, manifest_path
 
-__all__ = ["ImportPlan", "Request", "import_graph", "plan_import", "run_request"]
+__all__ = [
+    "ImportPlan",
+    "Request",
+    "import_graph",
+    "one_table",
+    "plan_import",
+    "run_request",
+]
 
 
 def import_graph(
@@ -31,40 +40,34 @@ def import_graph(
     store_folder: str | os.PathLike[str],
     features: str | os.PathLike[str] | None = None,
     *,
-    source: Column = None,
-    target: Column = None,
-    weight: Column = None,
-    id_column: Column = None,
-    header: Header = "auto",
     direction: str = "symmetric",
     memory: int,
     name: str | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    **options: Any,
 ) -> Store:
     """Write a graph in files as a store, without ever holding all of it.
 
-    Files are understood as `fdgcl.graphs.read_graph` does, and edges become neighbours
-    as `build_operator` has them before it sets self-loops: repeated edges count once,
-    or their weights are added; loops and edges of weight zero are dropped. Killed or
-    out of disk, the same call goes on where it stopped; on a finished store it returns
-    at once. The result does not depend on `memory`, nor on interruptions.
+    Files are understood as `fdgcl.graphs.read_graph` does; what was taken for what is
+    in the manifest (`reading`, `feature_schema`). Edge types are not used. Edges become
+    neighbours as `build_operator` has them before it sets self-loops: repeated edges
+    count once, or their weights are added; loops and edges of weight zero are dropped.
+    Killed or out of disk, the same call goes on where it stopped; on a finished store
+    it returns at once. The result does not depend on `memory`, nor on interruptions.
 
     Args:
         edges: The edge list, Parquet or text.
         store_folder: The store to be: a new or empty folder, or one begun before.
         features: Parquet, text or `.npy`; without, 32 columns of random numbers.
-        source: Column where edges start.
-        target: Column where edges end.
-        weight: Column of weights.
-        id_column: Column of ids in the features.
-        header: Whether the edge list, as text, has a header; `auto` finds out.
         direction: Whom a node gathers from: `symmetric` (from both sides, each pair at
             its larger weight), `out` (those it points to) or `in`.
         memory: Bytes that this process may hold in all.
         name: Short name; by default the edge list's file name without suffixes.
         seed: Seed of random features.
         progress: Called with the stage, what is done of it, and how much there is.
+        **options: How to read the tables, as `TableOptions` has them: source, target,
+            weight, id_column, by_order, drop, ...; of `missing`, error and drop-edges.
 
     Raises:
         InputError: A file does not fit, the memory or the disk will not do, or the
@@ -72,12 +75,8 @@ def import_graph(
     """
     request = Request(
         Path(edges),
-        None if features is None else Path(features),
-        source=source,
-        target=target,
-        weight=weight,
-        id_column=id_column,
-        header=header,
+        one_table(features),
+        TableOptions.of(options),
         direction=direction,
         name=name,
         seed=seed,
@@ -96,7 +95,10 @@ def run_request(
         return Store.open(folder)
     budget = Budget(memory, resident_bytes())
     budget.check()
-    with lean_arrow(), claimed(folder):
-        request.note(folder)
-        Import(request, folder, budget, progress or silent).run()
+    work = Import(request, folder, budget, progress or silent)
+    with lean_arrow():
+        work.open()
+        with claimed(folder):
+            request.note(folder)
+            work.run()
     return Store.open(folder)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fdgcl._checks import InputError
+from fdgcl._memory import describe_size
+from fdgcl.scale.importing.fitcost import PAGE_BYTES, FitCost
 from fdgcl.scale.importing.index import BYTES_PER_NODE
-from fdgcl.scale.memory import describe_size
 
 #: Batches on their way from the file, decoders, and what the allocators keep.
 OVERHEAD_BYTES = 144 * 10**6
@@ -20,11 +21,9 @@ _RUN_BYTES_WEIGHTED = 36
 # Keys as read, sorted where they are, then what is kept of them; and the last ones.
 _RANGE_BYTES = 26
 _RANGE_BYTES_WEIGHTED = 104
-# A batch as the file has it, as float32, and as the blocks are written.
-_FEATURE_BYTES = 24
+# A batch as the file has it, while it is encoded, and as the blocks are written.
+_FEATURE_BYTES = 40
 _BATCH_ROWS = 1 << 17
-# Pages of each column of a Parquet file are unpacked at the same time.
-_COLUMN_BYTES = 3 * 10**6
 _KEEP_BYTES = 1 << 28
 # Every eight columns are a file: no more of them than a process may have open.
 _MOST_COLUMNS = 4096
@@ -41,7 +40,8 @@ class Limits:
         most_entries: Entries that can be merged at a time.
         id_bytes: Bytes of ids collected before repeated ones are dropped.
         feature_rows: Rows of features read at a time.
-        feature_columns: Columns of features read at a time.
+        feature_columns: Features that are written at a time.
+        feature_inputs: Columns of the file that are read at a time.
         keep_rows: Rows of features after which a later run can go on.
     """
 
@@ -52,6 +52,7 @@ class Limits:
     id_bytes: int
     feature_rows: int
     feature_columns: int
+    feature_inputs: int
     keep_rows: int
 
 
@@ -90,33 +91,53 @@ class Budget:
             entries: Entries to be sorted.
             weighted: Whether edges have weights.
         """
-        limits = self.limits(indexed, features=1, one_column=True, weighted=weighted)
+        limits = self.limits(indexed, weighted=weighted)
         run, merge = _entry_bytes(weighted)
         sorting = BYTES_PER_NODE * indexed + run * min(entries, limits.run_entries)
         merging = merge * min(entries, limits.range_entries)
         work = max(sorting, merging, _LEAST_WORK_BYTES)
         return min(self.memory, self.resident + OVERHEAD_BYTES + work)
 
+    @property
+    def work(self) -> int:
+        """What is left for the work itself, as long as no index is needed."""
+        return max(self.memory - self.resident - OVERHEAD_BYTES, _LEAST_WORK_BYTES)
+
+    def least_fit(self, cost: FitCost) -> int:
+        """The memory without which features cannot be looked at."""
+        return self.resident + OVERHEAD_BYTES + cost.least
+
+    def check_fit(self, cost: FitCost) -> None:
+        """Refuse an amount of memory that will not do to look at features.
+
+        Raises:
+            InputError: It is too little; the message says what is enough.
+        """
+        least = self.least_fit(cost)
+        if self.memory < least:
+            message = (
+                f"memory must be at least {describe_size(least * 1.005)} to look at "
+                f"{cost.width:,} columns of features, got {describe_size(self.memory)}"
+            )
+            raise InputError(message)
+
     def limits(
-        self, indexed: int, *, features: int, one_column: bool, weighted: bool
+        self, indexed: int, *, features: int = 1, widest: int = 1, weighted: bool
     ) -> Limits:
         """Share out what is left.
 
         Args:
             indexed: Nodes that are found by an index in memory.
             features: Number of features.
-            one_column: Whether they stand in one column, as vectors.
+            widest: Features that one column of their file makes, at most.
             weighted: Whether edges have weights.
         """
-        room = self.memory - self.resident - OVERHEAD_BYTES
-        work = max(room - BYTES_PER_NODE * indexed, _LEAST_WORK_BYTES)
+        work = max(self.work - BYTES_PER_NODE * indexed, _LEAST_WORK_BYTES)
         run, merge = _entry_bytes(weighted)
         columns = min(max(features, 1), _MOST_COLUMNS)
-        if not one_column:
-            columns = max(8, min(columns, work // 2 // _COLUMN_BYTES))
-        # Of vectors all columns are read, even if not all are written at a time.
-        read = features if one_column else columns
-        rows = min(work, 2**29) // 2 // (_FEATURE_BYTES * max(read, 1))
+        # Of the columns at both ends, features are made that are not wanted.
+        made = min(max(features, 1), columns + 2 * (widest - 1))
+        rows = min(work, 2**29) // 2 // (_FEATURE_BYTES * made)
         return Limits(
             batch_rows=_BATCH_ROWS,
             run_entries=min(work // run, _MOST_ENTRIES),
@@ -125,6 +146,7 @@ class Budget:
             id_bytes=work // 6,
             feature_rows=max(1, min(rows, 1 << 16)),
             feature_columns=-(-columns // 8) * 8,
+            feature_inputs=max(8, work // 2 // PAGE_BYTES),
             keep_rows=max(1, _KEEP_BYTES // (4 * columns)),
         )
 

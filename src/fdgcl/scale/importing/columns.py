@@ -9,43 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from fdgcl._checks import InputError
-from fdgcl.graphs.ids import from_column
-
 # Text of more digits stays text, as where all of a file is read at once.
 _WHOLE_BELOW = 10**18
 
 
 class MixedError(Exception):
     """An id is a text that is no number."""
-
-
-def checked_ids(column: pa.Array, what: str, first: int) -> pa.Array:
-    """A batch's column as int64 or string ids.
-
-    Args:
-        column: The column.
-        what: Names file and column in a message.
-        first: The number of its first row in the file, from 0.
-
-    Raises:
-        InputError: An id is missing, or the column holds something else.
-    """
-    row = _first_missing(column)
-    if row >= 0:
-        message = f"{what} has no id in row {first + row + 1:,}"
-        raise InputError(message)
-    return from_column(column, what)
-
-
-def _first_missing(column: pa.Array) -> int:
-    if column.null_count:
-        return int(pc.index(pc.is_null(column), True).as_py())
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return int(pc.index(pc.equal(column, ""), True).as_py())
-    return -1
 
 
 def whole(ids: pa.Array) -> NDArray[np.int64] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from fdgcl._progress import Progress
 from fdgcl.scale.ahead import ahead
 from fdgcl.scale.arrays import ArrayWriter, is_finished
 from fdgcl.scale.importing.budget import Limits
-from fdgcl.scale.importing.featurefile import Block, Features
+from fdgcl.scale.importing.featuresource import Features
 from fdgcl.scale.store import features_path
 
 STAGE = "copying features"
@@ -29,14 +29,12 @@ class FeatureBlocks:
         features: Where they come from.
         source: The file, for messages.
         nodes: How many rows there must be.
-        name: The id of a row in words, for messages.
     """
 
     features: Features
     source: str
     folder: Path
     nodes: int
-    name: Callable[[int], str]
     limits: Limits
     progress: Progress
 
@@ -44,12 +42,26 @@ class FeatureBlocks:
         """Copy all columns, some blocks of them in each pass over the file.
 
         Raises:
-            InputError: A number is not finite, or the disk is full.
+            InputError: The file was changed meanwhile, or the disk is full.
         """
-        width = self.features.width
-        step = max(BLOCK_COLUMNS, self.limits.feature_columns)
-        for first in range(0, width, step):
-            self._pass(first, min(first + step, width))
+        for first, last in self._passes():
+            self._pass(first, last)
+
+    def _passes(self) -> Iterator[tuple[int, int]]:
+        """Features that are copied together: as many blocks as may be at a time."""
+        width, limits = self.features.width, self.limits
+        first = 0
+        while first < width:
+            last = first + BLOCK_COLUMNS
+            while (
+                last < width
+                and last + BLOCK_COLUMNS - first <= limits.feature_columns
+                and self.features.inputs(slice(first, last + BLOCK_COLUMNS))
+                <= limits.feature_inputs
+            ):
+                last += BLOCK_COLUMNS
+            yield first, min(last, width)
+            first = last
 
     def _pass(self, first: int, last: int) -> None:
         with ExitStack() as stack:
@@ -69,7 +81,6 @@ class FeatureBlocks:
         row = kept = min(writer.rows for _, writer in writers)
         blocks = self.features.blocks(slice(first, last), self.limits.feature_rows, row)
         for block in ahead(blocks):
-            self._refuse_not_finite(block, row, first)
             for place, writer in writers:
                 # One that was kept later than others has some of these rows.
                 new = block[max(0, writer.rows - row) :]
@@ -88,19 +99,3 @@ class FeatureBlocks:
                 f"got {row:,}: was it changed?"
             )
             raise InputError(message)
-
-    def _refuse_not_finite(self, block: Block, row: int, first: int) -> None:
-        # A sum is finite only if all numbers are, and needs no memory of its own.
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(block.sum(dtype=np.float64)):
-                return
-        bad = np.argwhere(~np.isfinite(block))[0]
-        column = first + int(bad[1])
-        names = self.features.names
-        name = repr(names[column]) if names else f"{column + 1}"
-        message = (
-            f"{self.source} has {block[tuple(bad)]} in row {row + int(bad[0]) + 1:,}"
-            f"{self.name(row + int(bad[0]))}, feature {name}, where a finite number is "
-            "expected"
-        )
-        raise InputError(message)

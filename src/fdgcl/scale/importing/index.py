@@ -28,10 +28,6 @@ _BLOCK = 1 << 18
 _SHOWN = 3
 
 
-class RepeatedIdError(InputError):
-    """An id stands twice where each must stand once."""
-
-
 class NodeIndex(ABC):
     """Finds the places of nodes by their ids."""
 
@@ -126,7 +122,7 @@ def build_index(folder: Path, nodes: int, kind: str, what: str) -> NodeIndex:
         what: Names file and column of the ids, for a message.
 
     Raises:
-        RepeatedIdError: An id stands there twice.
+        InputError: An id stands there twice.
     """
     if kind == "numbers":
         return RangeIndex(nodes)
@@ -220,4 +216,4 @@ def place_type(nodes: int) -> type[np.int32] | type[np.int64]:
 
 def _repeated(what: str, count: int, often: list[int] | list[str]) -> InputError:
     shown = ", ".join(map(repr, often[:_SHOWN])) + (", ..." if count > _SHOWN else "")
-    return RepeatedIdError(f"{what} repeats {count:,} ids, such as {shown}")
+    return InputError(f"{what} repeats {count:,} ids, such as {shown}")

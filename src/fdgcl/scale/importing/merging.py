@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from fdgcl._checks import InputError
+from fdgcl._memory import describe_size
 from fdgcl._progress import Progress
 from fdgcl.scale.ahead import ahead
 from fdgcl.scale.arrays import ArrayWriter, is_finished
@@ -20,7 +21,6 @@ from fdgcl.scale.importing.budget import Budget, Limits
 from fdgcl.scale.importing.index import place_type
 from fdgcl.scale.importing.ordering import changes
 from fdgcl.scale.importing.runs import KEY_BITS, Bins, Keys, Run, Weights
-from fdgcl.scale.memory import describe_size
 from fdgcl.scale.store import neighbours_path, starts_path, weights_path
 
 STAGE = "merging edges"

@@ -13,19 +13,13 @@ import pyarrow as pa
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
 from fdgcl._progress import Progress
+from fdgcl.graphs.ids import from_column
 from fdgcl.scale.importing.budget import Budget, Limits
-from fdgcl.scale.importing.columns import (
-    MixedError,
-    as_text,
-    checked_ids,
-    only_whole,
-)
+from fdgcl.scale.importing.columns import MixedError, as_text, only_whole
 from fdgcl.scale.importing.distinct import DistinctNumbers, DistinctTexts
 from fdgcl.scale.importing.edgefile import EdgeFile
-from fdgcl.scale.importing.featurefile import ArrayFeatures, FeatureFile
+from fdgcl.scale.importing.featurefile import FeatureFile
 from fdgcl.scale.importing.idfiles import NumberWriter, TextWriter, remove_ids
-from fdgcl.scale.importing.index import RepeatedIdError, build_index
-from fdgcl.scale.importing.tables import estimated_rows
 from fdgcl.scale.store import id_ends_path, ids_path
 
 STAGE = "reading ids"
@@ -40,20 +34,25 @@ class Nodes:
     Attributes:
         count: How many.
         ids: `numbers`, `int64` or `text`, as in a manifest.
-        key: The column of the features that holds ids; None without.
     """
 
     count: int
     ids: str
-    key: int | None = None
 
 
 @dataclass(frozen=True)
 class NodeFinder:
-    """Finds the nodes, and writes their ids; once found, they are noted."""
+    """Finds the nodes, and writes their ids; once found, they are noted.
+
+    Attributes:
+        edges: The edges.
+        features: The features, if there are any.
+        rows: How many rows they have.
+    """
 
     edges: EdgeFile
     features: FeatureFile | None
+    rows: int
     folder: Path
     work: Path
     budget: Budget
@@ -115,38 +114,13 @@ class NodeFinder:
         return Nodes(writer.rows, "text")
 
     def _of_features(self) -> Nodes:
-        file = self.features
-        assert file is not None
-        if file.table is None:
-            return Nodes(ArrayFeatures(file.path).rows, "numbers")
-        if file.key is not None:
-            return self._keyed(file.key)
-        if file.maybe:
-            nodes = self._keyed(0)
-            if self._are_ids(nodes):
-                return nodes
-            remove_ids(self.folder)
-            return Nodes(nodes.count, "numbers")
-        if file.table.num_rows is not None:
-            return Nodes(file.table.num_rows, "numbers")
-        count = sum(len(ids) for ids in self._column(0))
-        return Nodes(count, "numbers")
-
-    def _are_ids(self, nodes: Nodes) -> bool:
-        """Whether a column of distinct numbers has all ids of the edges."""
-        try:
-            index = build_index(self.folder, nodes.count, nodes.ids, "the first column")
-        except RepeatedIdError:
-            return False
-        for batch in self.edges.batches(self.limits.batch_rows):
-            for ids in (batch.start, batch.end):
-                if index.places(ids).min(initial=0) < 0:
-                    return False
-        return True
+        assert self.features is not None
+        if self.features.key is None:
+            return Nodes(self.rows, "numbers")
+        return self._keyed(self.features.key)
 
     def _keyed(self, key: int) -> Nodes:
         assert self.features is not None
-        assert self.features.table is not None
         typed = self.features.table.typed
         try:
             with NumberWriter(self.folder) as writer:
@@ -157,49 +131,34 @@ class NodeFinder:
             with texts:
                 for ids in self._ids(key):
                     texts.append(as_text(ids))
-            return Nodes(texts.rows, "text", key)
-        return self._numbers(writer, key)
+            return Nodes(texts.rows, "text")
+        return self._numbers(writer)
 
-    def _numbers(self, writer: NumberWriter, key: int | None = None) -> Nodes:
+    def _numbers(self, writer: NumberWriter) -> Nodes:
         if not writer.is_range:
-            return Nodes(writer.rows, "int64", key)
+            return Nodes(writer.rows, "int64")
         remove_ids(self.folder)
-        return Nodes(writer.rows, "numbers", key)
+        return Nodes(writer.rows, "numbers")
 
     def _ids(self, key: int) -> Iterator[pa.Array]:
-        assert self.features is not None
-        what = id_column_name(self.features, key)
-        first = 0
-        for column in self._column(key):
-            yield checked_ids(column, what, first)
-            first += len(column)
-
-    def _column(self, number: int) -> Iterator[pa.Array]:
-        assert self.features is not None
-        table = self.features.table
-        assert table is not None
-        total, rows = estimated_rows(table), self.limits.batch_rows
-        for batch in table.batches([number], rows=rows, skip=0):
-            yield batch.as_is[0]
-            self._tell(batch.first + len(batch), total)
+        file = self.features
+        assert file is not None
+        what, allow_null = file.id_words, file.options.allow_null_ids
+        rows = self.limits.batch_rows
+        for batch in file.table.batches([key], rows=rows, skip=0):
+            yield from_column(
+                batch.as_is[0], what, allow_null=allow_null, first=batch.first
+            )
+            self._tell(batch.first + len(batch), file.rows)
 
     def _tell(self, done: int, total: int) -> None:
         self.progress(STAGE, done, max(done, total))
-
-
-def id_column_name(file: FeatureFile, key: int) -> str:
-    """A column of ids and its file, in words."""
-    assert file.table is not None
-    return f"the column {file.table.names[key]!r} of {file.path}"
 
 
 def whose_ids(edges: EdgeFile, file: FeatureFile | None, nodes: Nodes) -> str:
     """What the nodes are taken from, in words."""
     if file is None:
         return f"the ids of {edges.path}"
-    if nodes.key is not None:
+    if file.key is not None:
         return f"the ids of {file.path}"
-    return (
-        f"the rows 0 to {nodes.count - 1} of {file.path} (it has no column of ids, so "
-        "that row i is the node i)"
-    )
+    return f"the rows 0 to {nodes.count - 1} of {file.path}, taken by order"

@@ -6,13 +6,12 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from fdgcl._checks import InputError
+from fdgcl._files import DiskFullError
+from fdgcl._memory import describe_size
 from fdgcl.scale import cost
 from fdgcl.scale.importing.budget import Budget
-from fdgcl.scale.importing.featurefile import open_features
 from fdgcl.scale.importing.request import Request
-from fdgcl.scale.importing.tables import estimated_rows
-from fdgcl.scale.memory import describe_size, resident_bytes
+from fdgcl.scale.memory import resident_bytes
 
 RANDOM_COLUMNS = 32
 # Nodes of a graph of which only edges are known.
@@ -28,7 +27,8 @@ class ImportPlan:
         nodes: Number of nodes; a guess, unless `nodes_known`.
         nodes_known: Whether a file says it; text does not.
         edges: Edges in the file; of text a guess.
-        features: Number of features.
+        features: Number of features; a guess, unless `features_known`.
+        features_known: Whether all rows were looked at to tell.
         store_bytes: What the store will hold, at most; ids of text may take more.
         disk_bytes: The same while it is made.
         memory: The memory that was allowed.
@@ -40,6 +40,7 @@ class ImportPlan:
     nodes_known: bool
     edges: int
     features: int
+    features_known: bool
     store_bytes: int
     disk_bytes: int
     memory: int
@@ -48,7 +49,7 @@ class ImportPlan:
 
 
 def plan_import(request: Request, memory: int) -> ImportPlan:
-    """Say what an import will take, from the sizes of its files alone.
+    """Say what an import will take, from the sizes of its files and their first rows.
 
     Raises:
         InputError: A file does not fit, or the memory will not do.
@@ -56,8 +57,15 @@ def plan_import(request: Request, memory: int) -> ImportPlan:
     request.check()
     budget = Budget(memory, resident_bytes())
     edges = request.edge_file
-    nodes, known, width, indexed = _nodes(request)
-    guess = nodes or max(2, edges.rows // _EDGES_PER_NODE)
+    file = request.feature_file
+    guess = max(2, edges.rows // _EDGES_PER_NODE) if file is None else file.rows
+    indexed, least = 0, budget.least(0)
+    width, width_known = RANDOM_COLUMNS, True
+    if file is not None:
+        indexed = guess if file.key is not None else 0
+        budget.check_fit(file.cost())
+        least = max(budget.least(indexed), budget.least_fit(file.cost()))
+        width, width_known = file.guess()
     budget.check(indexed)
     store, disk = disk_bytes(
         guess, edges.rows, width, request.direction, weighted=edges.weighted
@@ -65,13 +73,14 @@ def plan_import(request: Request, memory: int) -> ImportPlan:
     entries = edges.rows * (2 if request.direction == "symmetric" else 1)
     return ImportPlan(
         nodes=guess,
-        nodes_known=known,
+        nodes_known=file is not None and file.rows_known,
         edges=edges.rows,
         features=width,
+        features_known=width_known,
         store_bytes=store,
         disk_bytes=disk,
         memory=memory,
-        least_memory=budget.least(indexed),
+        least_memory=least,
         peak_memory=budget.peak(indexed, entries, weighted=edges.weighted),
     )
 
@@ -96,7 +105,7 @@ def refuse_full_disk(folder: Path, needed: int) -> None:
         needed: Bytes that it will hold while it is made.
 
     Raises:
-        InputError: There is less room.
+        DiskFullError: There is less room.
     """
     held = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     free = shutil.disk_usage(folder).free
@@ -105,17 +114,4 @@ def refuse_full_disk(folder: Path, needed: int) -> None:
             f"{folder} needs about {describe_size(needed - held)} of free disk while "
             f"the graph is imported, and there are {describe_size(free)}"
         )
-        raise InputError(message)
-
-
-def _nodes(request: Request) -> tuple[int | None, bool, int, int]:
-    """Nodes as far as a file tells, whether exactly; features; ids to be indexed."""
-    if request.features is None:
-        return None, False, RANDOM_COLUMNS, 0
-    file = open_features(request.features, request.id_column)
-    features = file.features(file.key)
-    if file.table is None:
-        return features.rows, True, features.width, 0  # type: ignore[attr-defined]
-    rows = estimated_rows(file.table)
-    known = file.table.num_rows is not None
-    return rows, known, features.width, rows if file.key is not None else 0
+        raise DiskFullError(message)

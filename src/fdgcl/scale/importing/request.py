@@ -5,20 +5,22 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
-from fdgcl._checks import InputError, check_count, choose
+from fdgcl._checks import InputError, check_seed, choose
 from fdgcl._files import explain, write_json
-from fdgcl.graphs.files.opening import Column, Header
+from fdgcl.graphs.files.options import TableOptions
 from fdgcl.graphs.files.table import existing_file
 from fdgcl.graphs.operators import Direction
 from fdgcl.scale.importing.edgefile import EdgeFile
+from fdgcl.scale.importing.featurefile import FeatureFile
 
-FORMAT = "fdgcl-import-1"
+FORMAT = "fdgcl-import-2"
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,7 @@ class Request:
 
     edges: Path
     features: Path | None = None
-    source: Column = None
-    target: Column = None
-    weight: Column = None
-    id_column: Column = None
-    header: Header = "auto"
+    tables: TableOptions = field(default_factory=TableOptions)
     direction: str = "symmetric"
     name: str | None = None
     seed: int = 0
@@ -42,13 +40,21 @@ class Request:
         if self.features is not None:
             existing_file(self.features, "features")
         choose("direction", self.direction, dict.fromkeys(get_args(Direction)))
-        check_count("seed", self.seed, minimum=0)
+        check_seed("seed", self.seed)
+        self.tables.refuse_unused(self.features, None)
+        _refuse_not_in_a_store(self.tables)
 
-    @property
+    @cached_property
     def edge_file(self) -> EdgeFile:
         """The edge list."""
-        columns = (self.source, self.target, self.weight, self.header)
-        return EdgeFile(self.edges, *columns)
+        return EdgeFile(self.edges, self.tables)
+
+    @cached_property
+    def feature_file(self) -> FeatureFile | None:
+        """The features, if there are any."""
+        if self.features is None:
+            return None
+        return FeatureFile(self.features, self.tables, self.edge_file)
 
     @property
     def called(self) -> str:
@@ -57,12 +63,11 @@ class Request:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, with what tells a file from a later one of its name."""
-        options = ("source", "target", "weight", "id_column", "header")
         return {
             "format": FORMAT,
             "edges": _described(self.edges),
             "features": None if self.features is None else _described(self.features),
-            **{name: getattr(self, name) for name in options},
+            "tables": self.tables.to_dict(),
             "direction": self.direction,
             "name": self.called,
             "seed": self.seed,
@@ -88,11 +93,11 @@ class Request:
             if known["format"] != FORMAT:
                 raise ValueError
         except (ValueError, KeyError, TypeError):
-            message = f"{path} was not written by fdgcl, or is damaged"
+            message = f"{path} was not written by this version of fdgcl, or is damaged"
             raise InputError(message) from None
-        wanted = self.to_dict()
+        wanted, known = _flat(self.to_dict()), _flat(known)
         for key, value in wanted.items():
-            if known.get(key) != value:
+            if key != "tables" and known.get(key) != value:
                 message = (
                     f"{folder} holds an import of other input: {key} was "
                     f"{_words(known.get(key))} and is {_words(value)}; take another "
@@ -104,6 +109,51 @@ class Request:
     def note(self, folder: Path) -> None:
         """Write down what was asked for."""
         write_json(note_path(folder), self.to_dict())
+
+
+def one_table(features: Any) -> Path | None:
+    """The file of features.
+
+    Raises:
+        InputError: There are several, or it is something else than a file.
+    """
+    if isinstance(features, list | tuple) and len(features) < 2:
+        features = features[0] if features else None
+    if features is None:
+        return None
+    if isinstance(features, list | tuple | Mapping):
+        message = (
+            f"a store has one table of features, got {len(features)}: several types of "
+            "nodes are read into memory only (fdgcl embed, read_graph)"
+        )
+        raise InputError(message)
+    if not isinstance(features, str | os.PathLike):
+        message = f"features must be a file here, got {type(features).__name__}"
+        raise InputError(message)
+    return Path(features)
+
+
+def _refuse_not_in_a_store(tables: TableOptions) -> None:
+    """Refuse what is done in memory only."""
+    message = ""
+    if tables.edge_type is not None:
+        message = (
+            f"--edge-type-column {tables.edge_type} (edge_type) cannot be used in a "
+            "store: all edges count alike there"
+        )
+    elif tables.missing in ("zero", "mean"):
+        message = (
+            f"--missing {tables.missing} (missing) cannot be done in a store, whose "
+            "nodes are the rows of the features: choose error or drop-edges"
+        )
+    if message:
+        raise InputError(message)
+
+
+def _flat(note: dict[str, Any]) -> dict[str, Any]:
+    """What was asked for, each choice about tables by its own name."""
+    tables = note.get("tables")
+    return {**note, **tables} if isinstance(tables, dict) else note
 
 
 def note_path(folder: Path) -> Path:

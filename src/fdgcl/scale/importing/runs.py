@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
@@ -23,19 +24,23 @@ from fdgcl._progress import Progress
 from fdgcl.scale.ahead import ahead
 from fdgcl.scale.arrays import ArrayWriter, StoredArray, write_array
 from fdgcl.scale.importing.budget import Limits
+from fdgcl.scale.importing.columns import whole
 from fdgcl.scale.importing.edgefile import EdgeBatch, EdgeFile
-from fdgcl.scale.importing.index import NodeIndex
+from fdgcl.scale.importing.index import NodeIndex, Places
 from fdgcl.scale.importing.ordering import changes
 
 Keys = NDArray[np.uint64]
 Weights = NDArray[np.float32]
-
 
 STAGE = "sorting edges"
 KEY_BITS = np.uint64(32)
 _BIN_BITS = 14
 _CHUNK = 1 << 20
 _SHOWN = 3
+
+
+class UnknownIdError(InputError):
+    """An edge has an end that is no node."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,31 @@ class Bins:
 
 
 @dataclass(frozen=True)
+class Tally:
+    """What was seen of edges while they were sorted; of several runs it adds up.
+
+    Attributes:
+        dropped: Edges that were left out, because an end is no node.
+        largest: The largest place of a node that an edge has.
+        start_text: Whether an id where edges start is text, and no whole number.
+        end_text: Whether an id where edges end is.
+    """
+
+    dropped: int = 0
+    largest: int = -1
+    start_text: bool = False
+    end_text: bool = False
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.dropped + other.dropped,
+            max(self.largest, other.largest),
+            self.start_text or other.start_text,
+            self.end_text or other.end_text,
+        )
+
+
+@dataclass(frozen=True)
 class Run:
     """The entries of some rows of the edge list, sorted, in files.
 
@@ -82,11 +112,13 @@ class Run:
         folder: Where runs are.
         start: The first row of the edge list.
         stop: The row after the last.
+        tally: What was seen of them.
     """
 
     folder: Path
     start: int
     stop: int
+    tally: Tally = Tally()
 
     @property
     def keys(self) -> StoredArray:
@@ -118,29 +150,44 @@ def finished_runs(folder: Path) -> list[Run]:
     runs: list[Run] = []
     row = 0
     while (note := _note_path(folder, row)).is_file():
-        stop = int(json.loads(note.read_text(encoding="utf-8"))["stop"])
-        runs.append(Run(folder, row, stop))
+        value = json.loads(note.read_text(encoding="utf-8"))
+        stop = int(value.pop("stop"))
+        runs.append(Run(folder, row, stop, Tally(**value)))
         row = stop
     return runs
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Makes the runs."""
+    """Makes the runs.
+
+    Attributes:
+        edges: The edge list.
+        index: Finds the nodes.
+        text_nodes: Whether their ids are text.
+        where: Whose ids they are, for a message.
+        drop: Whether edges are left out that have an end which is no node.
+        offer: What a user may do where there are such, for a message.
+        direction: Who gathers from whom.
+    """
 
     edges: EdgeFile
     index: NodeIndex
+    text_nodes: bool
     where: str
+    drop: bool
+    offer: str
     direction: str
     folder: Path
     bins: Bins
     limits: Limits
     progress: Progress
 
-    def write(self) -> int:
-        """Sort all edges that no run has yet, and return how many edges there are.
+    def write(self) -> list[Run]:
+        """Sort all edges that no run has yet, and return all runs.
 
         Raises:
+            UnknownIdError: An edge has an end that is no node.
             InputError: An edge does not fit, or the disk is full.
         """
         done = finished_runs(self.folder)
@@ -149,7 +196,7 @@ class Runs:
             self._write(run, keys, weights)
             row = run.stop
             self.progress(STAGE, row, max(row, self.edges.rows))
-        return row
+        return finished_runs(self.folder)
 
     def _filled(self, skip: int) -> Generator[Filled, None, None]:
         """Fill two buffers by turns: one is free again once the other was asked for."""
@@ -162,12 +209,15 @@ class Runs:
         weights = [np.empty(size, np.float32) for _ in range(2 if weighted else 0)]
         start = stop = skip
         used = turn = 0
+        tally = Tally()
         for batch in self.edges.batches(rows, skip):
             if used + ways * len(batch) > size:
                 own = weights[turn][:used] if weighted else None
-                yield Run(self.folder, start, stop), keys[turn][:used], own
-                start, used, turn = stop, 0, 1 - turn
-            for row, column, values in self._entries(batch):
+                yield Run(self.folder, start, stop, tally), keys[turn][:used], own
+                start, used, turn, tally = stop, 0, 1 - turn, Tally()
+            places = [self.index.places(ids) for ids in (batch.start, batch.end)]
+            tally += self._tally(batch, *places)
+            for row, column, values in self._entries(batch, *places):
                 into = keys[turn][used : used + len(row)]
                 np.left_shift(row.view(np.uint64), KEY_BITS, out=into)
                 into |= column.view(np.uint64)
@@ -177,16 +227,37 @@ class Runs:
             stop = batch.first + len(batch)
         if stop > start:
             own = weights[turn][:used] if weighted else None
-            yield Run(self.folder, start, stop), keys[turn][:used], own
+            yield Run(self.folder, start, stop, tally), keys[turn][:used], own
+
+    def _tally(self, batch: EdgeBatch, start: Places, end: Places) -> Tally:
+        """What is seen of a batch."""
+        lost = 0
+        if len(batch) and min(start.min(), end.min()) < 0:
+            if not self.drop:
+                raise self._unknown(batch, start, end)
+            lost = int(np.count_nonzero((start < 0) | (end < 0)))
+        texts = [self._is_text(ids, lost) for ids in (batch.start, batch.end)]
+        if not self.edges.table.typed:
+            # Whole numbers in a text file are such only if all ids are.
+            texts = [any(texts)] * 2
+        largest = max(int(start.max(initial=-1)), int(end.max(initial=-1)))
+        return Tally(lost, largest, *texts)
+
+    def _is_text(self, ids: pa.Array, lost: int) -> bool:
+        if pa.types.is_int64(ids.type):
+            return False
+        if self.edges.table.typed:
+            return True
+        # What is found among whole numbers is one.
+        return bool(self.text_nodes or lost) and whole(ids) is None
 
     def _entries(
-        self, batch: EdgeBatch
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Weights | None]]:
+        self, batch: EdgeBatch, start: Places, end: Places
+    ) -> Iterator[tuple[Places, Places, Weights | None]]:
         """Who gathers from whom, by how much; loops and weights of zero left out."""
-        start, end = (self.index.places(ids) for ids in (batch.start, batch.end))
-        if len(batch) and min(start.min(), end.min()) < 0:
-            raise self._unknown(batch, start, end)
         kept = start != end
+        if self.drop:
+            kept &= (start >= 0) & (end >= 0)
         weights = batch.weights
         if weights is not None:
             kept &= weights > 0
@@ -222,11 +293,10 @@ class Runs:
                     beside.append(weights[some])
                     counts += self.bins.counts(keys[some])
         write_array(run.path("bins"), np.append(0, np.cumsum(counts)))
-        write_json(_note_path(self.folder, run.start), {"stop": run.stop})
+        note = {"stop": run.stop, **asdict(run.tally)}
+        write_json(_note_path(self.folder, run.start), note)
 
-    def _unknown(
-        self, batch: EdgeBatch, start: NDArray[np.int64], end: NDArray[np.int64]
-    ) -> InputError:
+    def _unknown(self, batch: EdgeBatch, start: Places, end: Places) -> UnknownIdError:
         rows = np.flatnonzero((start < 0) | (end < 0))
         found: dict[int | str, None] = {}
         for row in rows[: 4 * _SHOWN].tolist():
@@ -235,9 +305,10 @@ class Runs:
                     found[ids[row].as_py()] = None
         shown = ", ".join(map(repr, list(found)[:_SHOWN]))
         more = ", ..." if len(found) > _SHOWN else ""
-        return InputError(
+        return UnknownIdError(
             f"{self.edges.path} names ids that are not among {self.where}, such as "
             f"{shown}{more} (first in row {batch.first + int(rows[0]) + 1:,})"
+            f"{self.offer}"
         )
 
 

@@ -6,44 +6,36 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
 from fdgcl._progress import Progress
+from fdgcl.graphs.files.telling import compared_as_written
 from fdgcl.scale.arrays import StoredArray, note_path
 from fdgcl.scale.importing.budget import Budget, Limits
 from fdgcl.scale.importing.edgefile import EdgeFile
 from fdgcl.scale.importing.featureblocks import BLOCK_COLUMNS, FeatureBlocks
-from fdgcl.scale.importing.featurefile import (
-    FeatureFile,
-    Features,
-    RandomFeatures,
-    open_features,
-)
-from fdgcl.scale.importing.index import build_index, read_texts
+from fdgcl.scale.importing.featurefile import FeatureFile
+from fdgcl.scale.importing.featurefit import Fitted, Room
+from fdgcl.scale.importing.featuresource import Features, RandomFeatures
 from fdgcl.scale.importing.merging import Merge
-from fdgcl.scale.importing.nodes import NodeFinder, Nodes, id_column_name, whose_ids
+from fdgcl.scale.importing.nodes import NodeFinder, Nodes
 from fdgcl.scale.importing.planning import (
     RANDOM_COLUMNS,
     disk_bytes,
     refuse_full_disk,
 )
 from fdgcl.scale.importing.request import Request
-from fdgcl.scale.importing.runs import Bins, Runs, finished_runs
+from fdgcl.scale.importing.runs import Bins, finished_runs
+from fdgcl.scale.importing.sorting import Sorted, Sorting
 from fdgcl.scale.memory import give_back
-from fdgcl.scale.store import (
-    Manifest,
-    id_ends_path,
-    ids_path,
-    neighbours_path,
-    weights_path,
-    write_manifest,
-)
+from fdgcl.scale.store import Manifest, neighbours_path, weights_path, write_manifest
 
 _BLOCK = 1 << 20
 
@@ -66,15 +58,30 @@ class Import:
     progress: Progress
     limits: Limits | None = None
 
+    def open(self) -> None:
+        """Look into the files, so that one that is no table leaves nothing behind.
+
+        Raises:
+            InputError: A file is of another kind, or it is not clear which of its
+                columns are what.
+        """
+        _ = self._edge_file.weighted
+        if self._feature_file is not None:
+            self._feature_file.open()
+            self.budget.check_fit(self._feature_file.cost())
+        give_back()
+
     def run(self) -> None:
         """Do all that is left to do.
 
         Raises:
             InputError: The input does not fit; the message says where.
         """
-        nodes = self._finder().find()
+        fitted = self._fit()
         give_back()
-        features = self._features(nodes)
+        nodes = self._finder(fitted).find()
+        give_back()
+        features = self._features(nodes, fitted)
         edges = self._edge_file
         _, needed = disk_bytes(
             nodes.count,
@@ -85,33 +92,63 @@ class Import:
         )
         refuse_full_disk(self.folder, needed)
         limits = self.limits or self._limits(nodes, features)
-        count = self._sort(nodes, limits)
+        found = self._sort(nodes, limits)
         give_back()
         self._merge(nodes, limits)
         give_back()
         self._copy(nodes, features, limits)
         give_back()
-        self._finish(nodes, features, count)
+        self._finish(nodes, features, fitted, found)
 
     @property
     def work(self) -> Path:
         """The folder of what is needed on the way only."""
         return self.folder / "import"
 
-    @cached_property
+    @property
     def _edge_file(self) -> EdgeFile:
         return self.request.edge_file
 
     @cached_property
     def _feature_file(self) -> FeatureFile | None:
-        path = self.request.features
-        return None if path is None else open_features(path, self.request.id_column)
+        file, noted = self.request.feature_file, self._noted
+        if file is None or noted is None:
+            return file
+        return replace(file, decided=(noted["key"],))
 
-    def _finder(self) -> NodeFinder:
+    @property
+    def _note(self) -> Path:
+        """What was found of the features."""
+        return self.work / "features.json"
+
+    @cached_property
+    def _noted(self) -> dict[str, Any] | None:
+        if not self._note.is_file():
+            return None
+        value: dict[str, Any] = json.loads(self._note.read_text(encoding="utf-8"))
+        return value
+
+    def _fit(self) -> Fitted | None:
+        """Find out what becomes of the columns of features, or what was found."""
+        file = self._feature_file
+        if file is None:
+            return None
+        if self._noted is not None:
+            return Fitted.from_dict(self._noted["fitted"], str(self._note))
+        room = Room(self.budget.work)
+        if self.limits is not None:
+            rows, columns = self.limits.feature_rows, self.limits.feature_inputs
+            room = Room(self.budget.work, rows, columns)
+        fitted = file.fit(room, self.progress)
+        write_json(self._note, {"key": file.key, "fitted": fitted.to_dict()})
+        return fitted
+
+    def _finder(self, fitted: Fitted | None) -> NodeFinder:
         limits = self.limits or self._limits(None, None)
         return NodeFinder(
             self._edge_file,
             self._feature_file,
+            0 if fitted is None else fitted.rows,
             self.folder,
             self.work,
             self.budget,
@@ -124,39 +161,33 @@ class Import:
         return self.budget.limits(
             indexed,
             features=1 if features is None else features.width,
-            one_column=features is None or features.one_column,
+            widest=1 if features is None else features.widest,
             weighted=self._edge_file.weighted,
         )
 
-    def _features(self, nodes: Nodes) -> Features:
+    def _features(self, nodes: Nodes, fitted: Fitted | None) -> Features:
         if self._feature_file is None:
             return RandomFeatures(nodes.count, RANDOM_COLUMNS, self.request.seed)
-        return self._feature_file.features(nodes.key)
+        assert fitted is not None
+        return self._feature_file.features(fitted)
 
-    def _sort(self, nodes: Nodes, limits: Limits) -> int:
-        """Sort the edges into runs, and return how many there are."""
+    def _sort(self, nodes: Nodes, limits: Limits) -> Sorted:
+        """Sort the edges into runs."""
         note = self.work / "edges.json"
         if note.is_file():
-            return int(json.loads(note.read_text(encoding="utf-8"))["edges"])
-        file = self._feature_file
-        what = (
-            id_column_name(file, nodes.key)
-            if file is not None and nodes.key is not None
-            else str(self.request.edges)
-        )
-        runs = Runs(
+            return Sorted.from_dict(json.loads(note.read_text(encoding="utf-8")))
+        found = Sorting(
             self._edge_file,
-            build_index(self.folder, nodes.count, nodes.ids, what),
-            whose_ids(self._edge_file, file, nodes),
-            self.request.direction,
+            self._feature_file,
+            nodes,
+            self.folder,
             self.work,
-            Bins.of(nodes.count),
+            self.request.direction,
             limits,
             self.progress,
-        )
-        count = runs.write()
-        write_json(note, {"edges": count})
-        return count
+        ).run()
+        write_json(note, asdict(found))
+        return found
 
     def _merge(self, nodes: Nodes, limits: Limits) -> None:
         # The index is gone by now, so that what it held can be used.
@@ -184,30 +215,20 @@ class Import:
             str(self.request.features),
             self.folder,
             nodes.count,
-            lambda row: self._id_words(nodes, row),
             limits,
             self.progress,
         ).write()
 
-    def _id_words(self, nodes: Nodes, row: int) -> str:
-        if nodes.key is None:
-            return ""
-        if nodes.ids == "numbers":
-            return f" (id {row})"
-        ids = StoredArray.open(ids_path(self.folder))
-        if nodes.ids == "int64":
-            return f" (id {ids.read(row, row + 1)[0]})"
-        ends = StoredArray.open(id_ends_path(self.folder))
-        return f" (id {read_texts(ids, ends, row, row + 1)[0].as_py()!r})"
-
-    def _finish(self, nodes: Nodes, features: Features, edges: int) -> None:
+    def _finish(
+        self, nodes: Nodes, features: Features, fitted: Fitted | None, found: Sorted
+    ) -> None:
         weighted = self._edge_file.weighted and not self._drop_ones()
         manifest = Manifest(
             name=self.request.called,
             source=str(self.request.edges),
             nodes=nodes.count,
             entries=StoredArray.open(neighbours_path(self.folder)).shape[0],
-            edges=edges,
+            edges=found.edges,
             direction=self.request.direction,
             weighted=weighted,
             ids=nodes.ids,
@@ -215,9 +236,31 @@ class Import:
             block_columns=BLOCK_COLUMNS,
             feature_names=features.names,
             structural="random" if self._feature_file is None else None,
+            feature_schema=None if fitted is None else fitted.schema.to_dict(),
+            reading=tuple(self._reading(nodes, fitted, found)),
         )
         write_manifest(self.folder, manifest)
         shutil.rmtree(self.work)
+
+    def _reading(
+        self, nodes: Nodes, fitted: Fitted | None, found: Sorted
+    ) -> Iterator[str]:
+        """What was taken for what, in the words of `read_graph`."""
+        yield from self._edge_file.reading
+        file = self._feature_file
+        if file is None or fitted is None:
+            return
+        yield from file.reading(fitted)
+        if file.key is None:
+            return
+        seen = found.tally
+        if not seen.start_text == seen.end_text == (nodes.ids == "text"):
+            yield compared_as_written(str(self.request.edges), str(file.path))
+        if seen.dropped:
+            yield (
+                f"{seen.dropped:,} edges of {self.request.edges} name ids without "
+                "features: these edges are left out"
+            )
 
     def _drop_ones(self) -> bool:
         """Remove weights that are all one, and say whether they were."""

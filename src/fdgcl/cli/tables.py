@@ -1,0 +1,250 @@
+"""How tables are to be understood, as options: written once, for every command."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Annotated, Any
+
+from fdgcl.cli.options import DATA, option
+from fdgcl.graphs.files.options import TableOptions
+
+Command = Callable[..., None]
+
+
+@dataclass(frozen=True)
+class TableOption:
+    """One field of `TableOptions` as an option.
+
+    Attributes:
+        name: The option, without dashes in front.
+        field: The field of `TableOptions`.
+        table: Which table it is about: edges, features or labels.
+        text: The help.
+        metavar: What stands for its value; None for a flag.
+        default: Shown in the help.
+        several: Whether it may be given more than once.
+    """
+
+    name: str
+    field: str
+    table: str
+    text: str
+    metavar: str | None = "COLUMN"
+    default: str | bool = False
+    several: bool = False
+
+    def parameter(self) -> inspect.Parameter:
+        """Return it as a parameter that is None unless given."""
+        more: dict[str, Any] = {"metavar": self.metavar} if self.metavar else {}
+        wanted = option(
+            f"--{self.name}",
+            text=self.text,
+            panel=DATA,
+            show_default=self.default,
+            **more,
+        )
+        kind: Any = bool if self.metavar is None else str
+        kind = list[str] if self.several else kind
+        return inspect.Parameter(
+            self.field,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[kind | None, wanted],
+        )
+
+
+OPTIONS = (
+    TableOption("source-column", "source", "edges", "Where an edge starts."),
+    TableOption("target-column", "target", "edges", "Where an edge ends."),
+    TableOption("weight-column", "weight", "edges", "Weight of an edge."),
+    TableOption("edge-type-column", "edge_type", "edges", "Type of an edge."),
+    TableOption(
+        "shared-ids",
+        "shared_ids",
+        "edges",
+        "An id that comes in both columns of two kinds of things, such as users and "
+        "items, is the same node.",
+        None,
+    ),
+    TableOption(
+        "id-column", "id_column", "nodes", "Node id in the feature and label files."
+    ),
+    TableOption(
+        "label-column",
+        "label_column",
+        "labels",
+        "Label in the label file; several for several labels per node.",
+        several=True,
+    ),
+    TableOption(
+        "by-order",
+        "by_order",
+        "features",
+        "Row i of the features belongs to the node i.",
+        None,
+    ),
+    TableOption(
+        "columns",
+        "columns",
+        "features",
+        "Take these columns as features, and no other.",
+        "A,B,...",
+        several=True,
+    ),
+    TableOption(
+        "drop", "drop", "features", "Leave these columns out.", "A,B,...", several=True
+    ),
+    TableOption(
+        "categorical",
+        "categorical",
+        "features",
+        "Encode these columns as categories.",
+        "A,B,...",
+        several=True,
+    ),
+    TableOption(
+        "numeric",
+        "numeric",
+        "features",
+        "Read these columns as numbers.",
+        "A,B,...",
+        several=True,
+    ),
+    TableOption(
+        "column-scaling",
+        "column_scaling",
+        "features",
+        "How columns of numbers are brought to one scale.",
+        "auto|none|standard|robust",
+        "auto",
+    ),
+    TableOption(
+        "missing",
+        "missing",
+        "features",
+        "What becomes of edges whose node has no features: drop-edges, or the node's "
+        "features are zero or the mean of the others.",
+        "error|drop-edges|zero|mean",
+        "error",
+    ),
+    TableOption(
+        "missing-labels",
+        "missing_labels",
+        "labels",
+        "What becomes of labels of unknown ids.",
+        "error|drop",
+        "error",
+    ),
+    TableOption(
+        "task",
+        "task",
+        "labels",
+        "What labels are.",
+        "auto|classify|regress|multilabel",
+        "auto",
+    ),
+    TableOption(
+        "header/--no-header",
+        "header",
+        "all",
+        "Whether the first row of text files names the columns.",
+        None,
+        "found out",
+    ),
+    TableOption(
+        "allow-null-ids",
+        "allow_null_ids",
+        "all",
+        "Take words such as nan and NA as ids.",
+        None,
+    ),
+)
+
+
+def with_tables(*tables: str) -> Callable[[Command], Command]:
+    """Give a command the options about its tables, in place of its argument `tables`.
+
+    Args:
+        tables: Which tables it reads: edges, features, labels.
+    """
+    added = _about(tables)
+
+    def decorate(command: Command) -> Command:
+        own = inspect.signature(command, eval_str=True)
+        kept = [p for p in own.parameters.values() if p.name != "tables"]
+        # Options of settings are many; those of tables stand before them.
+        first = [p for p in kept if p.kind is not p.KEYWORD_ONLY]
+        last = [p for p in kept if p.kind is p.KEYWORD_ONLY]
+        parameters = [*first, *(one.parameter() for one in added), *last]
+
+        @wraps(command)
+        def wrapper(**arguments: Any) -> None:
+            given = {one.field: arguments.pop(one.field) for one in added}
+            command(**arguments, tables=given_tables(given))
+
+        wrapper.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
+        return wrapper
+
+    return decorate
+
+
+def _about(tables: Sequence[str]) -> list[TableOption]:
+    about = {*tables, "all"}
+    if about & {"features", "labels"}:
+        about.add("nodes")
+    return [one for one in OPTIONS if one.table in about]
+
+
+def given_tables(given: dict[str, Any]) -> TableOptions:
+    """Return the options that were given as `TableOptions`.
+
+    Raises:
+        InputError: One of them has a value that it does not take.
+    """
+    found = {name: value for name, value in given.items() if value is not None}
+    for name in ("columns", "drop", "categorical", "numeric"):
+        if name in found:
+            found[name] = _names(found[name])
+    labels = found.get("label_column")
+    if labels is not None:
+        found["label_column"] = labels[0] if len(labels) == 1 else tuple(labels)
+    return TableOptions(**found)
+
+
+def words_of(options: TableOptions, *tables: str) -> list[str]:
+    """Return the options about tables that were given, as one would type them."""
+    words: list[str] = []
+    defaults = {one.name: one.default for one in fields(options)}
+    for one in _about(tables):
+        value = getattr(options, one.field)
+        if value == defaults[one.field]:
+            continue
+        if one.field == "header":
+            words.append("--header" if value else "--no-header")
+        elif one.metavar is None:
+            words.append(f"--{one.name}")
+        elif one.field == "label_column":
+            listed = value if isinstance(value, tuple) else (value,)
+            words += [word for each in listed for word in _pair(one.name, each)]
+        elif one.several:
+            words += _pair(one.name, ",".join(value))
+        else:
+            words += _pair(one.name, value)
+    return words
+
+
+def _pair(name: str, value: object) -> list[str]:
+    """An option and its value, which no command takes for another option."""
+    text = str(value)
+    return [f"--{name}={text}"] if text.startswith("-") else [f"--{name}", text]
+
+
+def _names(values: list[str]) -> tuple[str, ...]:
+    """Names separated by commas, or one in each of several options."""
+    return tuple(
+        name.strip() for value in values for name in value.split(",") if name.strip()
+    )

@@ -1,0 +1,217 @@
+"""Ridge regression on a frozen embedding: what it is worth for values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fdgcl._checks import InputError, check_positive
+from fdgcl.evaluation.inputs import (
+    Floats,
+    Ints,
+    Matrix,
+    as_matrix,
+    as_values,
+    check_splits,
+)
+from fdgcl.evaluation.results import RidgeResult
+
+if TYPE_CHECKING:
+    from fdgcl.graphs import Splits
+
+PENALTIES = tuple(10.0**power for power in range(-8, 2))
+_BLOCK_ENTRIES = 2**22  # numbers of a block of rows, in float64
+
+
+def ridge_probe(
+    z: Any,
+    values: Any,
+    splits: Splits,
+    *,
+    penalties: Sequence[float] = PENALTIES,
+    device: str | torch.device | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> RidgeResult:
+    """Score an embedding by ridge regression of values on top of it.
+
+    Columns are brought to mean 0 and variance 1 over all nodes, then scaled together
+    so that rows have mean square norm 1. For each split the mean squared error over
+    the training nodes plus a penalty times the squared weights is minimised; the
+    intercept is free. Validation nodes choose the penalty by R² (ties: the larger);
+    the test nodes are scored once, after that. All of it in float64, and one
+    eigendecomposition for all penalties of a split.
+
+    Args:
+        z: The embedding, (nodes, dim): NumPy, torch or SciPy sparse.
+        values: (nodes,) numbers, NaN for unlabelled.
+        splits: Training, validation and test nodes.
+        penalties: Those to choose from.
+        device: Where to compute; by default where `z` is.
+        progress: Called with splits done and splits in all.
+
+    Raises:
+        InputError: Anything that does not fit together, an empty part of a split, an
+            unlabelled node in one, or validation or test values that are all the
+            same.
+    """
+    if not penalties:
+        message = "penalties is empty; give at least one"
+        raise InputError(message)
+    grid = sorted((check_positive("penalties", one) for one in penalties), reverse=True)
+    matrix = as_matrix(z, device=device)
+    y = as_values(values, matrix.shape[0])
+    check_splits(splits, y)
+    check_variation(splits, y)
+    rows = _Rows.of(matrix)
+    chosen, scores = [], []
+    for split in range(len(splits)):
+        parts = (splits.train, splits.val, splits.test)
+        train, val, test = (np.flatnonzero(part[split]) for part in parts)
+        fit = _fit(rows, train, y[train], grid)
+        # Test values are looked at below, after the choice.
+        best = int(np.argmin(squared_errors(fit.predict(rows, val), y[val])))
+        fit = fit.only(best)
+        scores.append([(fit.predict(rows, at)[:, 0], y[at]) for at in (test, val)])
+        chosen.append(grid[best])
+        if progress is not None:
+            progress(split + 1, len(splits))
+    return RidgeResult(
+        test=tuple(r_squared(*test) for test, _ in scores),
+        val=tuple(r_squared(*val) for _, val in scores),
+        test_mae=tuple(absolute_error(*test) for test, _ in scores),
+        val_mae=tuple(absolute_error(*val) for _, val in scores),
+        penalty=tuple(chosen),
+    )
+
+
+def squared_errors(predictions: Floats, y: Floats) -> Floats:
+    """Return the sum of squared errors of each column of predictions."""
+    return np.asarray(np.square(predictions - y[:, None]).sum(axis=0))
+
+
+def r_squared(predictions: Floats, y: Floats) -> float:
+    """Return 1 less the squared error as a share of that of the mean of `y`."""
+    error = float(np.square(predictions - y).sum())
+    return 1 - error / float(np.square(y - y.mean()).sum())
+
+
+def absolute_error(predictions: Floats, y: Floats) -> float:
+    """Return the mean absolute error."""
+    return float(np.abs(predictions - y).mean())
+
+
+def check_variation(splits: Splits, y: Floats) -> None:
+    """Refuse validation or test nodes where R² has no meaning.
+
+    Raises:
+        InputError: Their values are all the same.
+    """
+    for part in ("val", "test"):
+        for split, mask in enumerate(getattr(splits, part)):
+            if (y[mask] == y[mask][0]).all():
+                message = (
+                    f"the {part} part of split {split} has one value alone, "
+                    f"{y[mask][0]:g}: R² needs different ones"
+                )
+                raise InputError(message)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of an embedding in float64, standardised, some at a time."""
+
+    matrix: Matrix
+    means: Tensor
+    scales: Tensor
+
+    @classmethod
+    def of(cls, matrix: Matrix) -> _Rows:
+        count, dim = matrix.shape
+        place = matrix.device if isinstance(matrix, Tensor) else torch.device("cpu")
+        zeros = torch.zeros(dim, dtype=torch.float64, device=place)
+        plain = cls(matrix, zeros, zeros + 1)
+        means, squares = zeros.clone(), zeros.clone()
+        everything = np.arange(count)
+        for block in plain.blocks(everything):
+            means += block.sum(0)
+        means /= count
+        for block in cls(matrix, means, zeros + 1).blocks(everything):
+            squares += block.square().sum(0)
+        # Rounding alone leaves this much deviation in a constant column.
+        noise = 8 * float(np.finfo(plain.dtype).eps) * means.abs()
+        deviations = (squares / count).sqrt()
+        varies = deviations > noise
+        columns = max(int(varies.sum()), 1)
+        scales = torch.where(varies, 1 / torch.where(varies, deviations, 1.0), 0.0)
+        return cls(matrix, means, scales / columns**0.5)
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]:
+        """What the embedding came in."""
+        double = self.matrix.dtype in (torch.float64, np.dtype(np.float64))
+        return np.float64 if double else np.float32
+
+    @property
+    def dim(self) -> int:
+        return len(self.means)
+
+    def blocks(self, index: Ints) -> Iterator[Tensor]:
+        """Yield the rows of the index, as many at once as a block holds."""
+        count = -(-len(index) * self.dim // _BLOCK_ENTRIES)
+        for part in np.array_split(index, max(1, min(count, len(index)))):
+            if isinstance(self.matrix, Tensor):
+                rows = self.matrix[torch.from_numpy(part).to(self.matrix.device)]
+            else:
+                rows = torch.from_numpy(self.matrix[part].toarray())
+            yield (rows.to(torch.float64) - self.means) * self.scales
+
+    def dense(self, index: Ints) -> Tensor:
+        return torch.cat(list(self.blocks(index)))
+
+
+@dataclass(frozen=True)
+class _Fit:
+    weights: Tensor  # (dim, penalties)
+    centre: Tensor  # (dim,), the mean of the training rows
+    mean: float  # of the training values
+
+    def only(self, penalty: int) -> _Fit:
+        return _Fit(self.weights[:, penalty : penalty + 1], self.centre, self.mean)
+
+    def predict(self, rows: _Rows, index: Ints) -> Floats:
+        parts = [(block - self.centre) @ self.weights for block in rows.blocks(index)]
+        return np.asarray(torch.cat(parts).cpu().numpy() + self.mean)
+
+
+def _fit(rows: _Rows, train: Ints, y: Floats, penalties: Sequence[float]) -> _Fit:
+    """Solve for all penalties: by columns or, where they are fewer, by rows."""
+    place = rows.means.device
+    count, mean = len(train), float(y.mean())
+    target = torch.from_numpy(y - mean).to(place)
+    ridges = count * torch.tensor(penalties, dtype=torch.float64, device=place)
+    centre = torch.stack([block.sum(0) for block in rows.blocks(train)]).sum(0) / count
+    if count <= rows.dim:
+        x = rows.dense(train) - centre
+        values, basis = torch.linalg.eigh(x @ x.T)
+        return _Fit(x.T @ _solve(values, basis, target, ridges), centre, mean)
+    gram = torch.zeros(rows.dim, rows.dim, dtype=torch.float64, device=place)
+    product = torch.zeros(rows.dim, dtype=torch.float64, device=place)
+    done = 0
+    for block in rows.blocks(train):
+        x = block - centre
+        gram += x.T @ x
+        product += x.T @ target[done : done + len(x)]
+        done += len(x)
+    values, basis = torch.linalg.eigh(gram)
+    return _Fit(_solve(values, basis, product, ridges), centre, mean)
+
+
+def _solve(values: Tensor, basis: Tensor, right: Tensor, ridges: Tensor) -> Tensor:
+    """Solve (basis diag(values) basisᵀ + ridge) x = right for every ridge."""
+    shifted = values.clamp_min(0)[:, None] + ridges
+    return basis @ ((basis.T @ right)[:, None] / shifted)
