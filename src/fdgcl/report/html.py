@@ -23,6 +23,7 @@ from fdgcl._version import __version__
 from fdgcl.report.page import (
     Block,
     Figure,
+    Listing,
     Page,
     Section,
     Table,
@@ -154,6 +155,9 @@ def _section(section: Section, index: int) -> str:
 def _block(block: Block) -> str:
     if isinstance(block, Text):
         return f"<p>{text(block.text)}</p>"
+    if isinstance(block, Listing):
+        items = "".join(f"<li>{text(line)}</li>" for line in block.lines)
+        return f"<ul>{items}</ul>"
     if isinstance(block, Table):
         return _table(block)
     return _figure(block)

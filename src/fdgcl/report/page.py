@@ -101,7 +101,14 @@ class Text:
     text: str
 
 
-Block: TypeAlias = Text | Table | Figure
+@dataclass(frozen=True)
+class Listing:
+    """Sentences that stand below each other."""
+
+    lines: Sequence[str]
+
+
+Block: TypeAlias = Text | Listing | Table | Figure
 
 
 @dataclass(frozen=True)

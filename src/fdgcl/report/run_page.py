@@ -13,7 +13,7 @@ from fdgcl.diffusion.stability import Bounds, stability_report
 from fdgcl.report.accuracy import Score, accuracy_section
 from fdgcl.report.embedding_map import Groups, embedding_map, sample_rows
 from fdgcl.report.numerals import PLAIN, plural, score
-from fdgcl.report.page import Page, Section, Table, Text
+from fdgcl.report.page import Block, Listing, Page, Section, Table, Text
 from fdgcl.report.principal import principal, principal_section
 from fdgcl.report.spectrum import Density, filter_figure
 from fdgcl.report.training import training_section
@@ -167,9 +167,9 @@ def _overview(found: Findings) -> Section:
         "epochs": f"{len(found.history):,}",
         "training": f"{seconds:.1f} s",
     }
-    blocks: list[Table | Text] = [Table(list(values), [list(values.values())])]
+    blocks: list[Block] = [Table(list(values), [list(values.values())])]
     if found.notices:
-        blocks.append(Text(f"Noted: {'; '.join(found.notices)}."))
+        blocks += [Text("What was read and decided:"), Listing(found.notices)]
     return Section("At a glance", blocks)
 
 
