@@ -41,7 +41,9 @@ fdgcl.cli.main()
 
 
 def run(lose: str, work: str) -> subprocess.CompletedProcess[str]:
-    script = COMMAND.format(lose=lose, work=work)
+    # The tests themselves may run under nohup.
+    heard = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+    script = heard + COMMAND.format(lose=lose, work=work)
     return subprocess.run(
         [sys.executable, "-c", script, "demo"],
         capture_output=True,

@@ -27,6 +27,22 @@ good(
     {"y.parquet": {"id": IDS, "label": pa.array(["u", "v"] * 12).dictionary_encode()}},
     "2 classes",
 )
+group.good(
+    "also-a-feature",
+    {**E, "x.csv": features(risk=[1, 2, 4, 7])},
+    "labels: risk is also among the features",
+    "--drop risk",
+    more="--labels x.csv --label-column risk",
+    counts=(N, 48, 3),
+)
+group.good(
+    "also-a-feature-dropped",
+    {**E, "x.csv": features(risk=[1, 2, 4, 7])},
+    "ignored: risk",
+    more="--labels x.csv --label-column risk --drop risk",
+    counts=(N, 48, 2),
+    never=("also among",),
+)
 good("whole-numbers", {"y.csv": labels(values=[0, 1, 2, 3])}, "4 classes")
 good("whole-floats", {"y.parquet": labels(values=[0.0, 1.0, 2.0])}, "3 classes")
 good("booleans", {"y.parquet": labels(values=[True, False])}, "2 classes")

@@ -17,7 +17,7 @@ from fdgcl.experiments.measures import TABLES, build_measure
 from fdgcl.experiments.measures.base import Unit
 from fdgcl.experiments.records import Journal
 from fdgcl.report.markdown import to_markdown
-from fdgcl.report.page import Figure, Page, Section, Series, Table, Text
+from fdgcl.report.page import Figure, Listing, Page, Section, Series, Table, Text
 
 ROOT = Path(__file__).parents[2]
 PLACE = {
@@ -125,7 +125,7 @@ def test_markdown_of_a_page() -> None:
         "Title",
         "Summary <b>",
         [
-            Section("One", [Text("Some\ntext."), figure]),
+            Section("One", [Text("Some\ntext."), Listing(["x", "y <"]), figure]),
             Section(
                 "Two", [Table(["a", "b"], [["x|y", "2"]], "Why.", frozenset({(0, 1)}))]
             ),
@@ -135,7 +135,8 @@ def test_markdown_of_a_page() -> None:
     )
     plain = to_markdown(page, level=2)
     assert plain == (
-        "## Title\n\nSummary &lt;b>\n\n### One\n\nSome text.\n\n### Two\n\n"
+        "## Title\n\nSummary &lt;b>\n\n### One\n\nSome text.\n\n- x\n- y &lt;\n\n"
+        "### Two\n\n"
         "| a | b |\n|---|---|\n| x\\|y | **2** |\n\nWhy.\n\n- seed: 0\n"
     )
     assert "![A figure](p.png)\n\nAs seen." in to_markdown(page, images={"f": "p.png"})

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from fdgcl.report.page import Figure, Page, Section, Series, Table, Text
+from fdgcl.report.page import Figure, Listing, Page, Section, Series, Table, Text
 
 HOSTILE = (
     "<script>window.__hacked=1</script>",
@@ -94,7 +94,10 @@ def every_page(*names: str) -> Page:
         f"Title {names[0]}",
         f"Summary {' '.join(names)}",
         [
-            Section(f"Texts {names[0]}", [Text(f"Text {' '.join(names)}"), table]),
+            Section(
+                f"Texts {names[0]}",
+                [Text(f"Text {' '.join(names)}"), Listing(names), table],
+            ),
             Section("Figures", every_figure(*names)),
             *(Section(name, [Text("More.")]) for name in names[:3]),
         ],

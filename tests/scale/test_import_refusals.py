@@ -295,3 +295,17 @@ def test_the_hash_of_texts() -> None:
     table = hashing._table.reshape(64, 256)
     expected = sum(int(table[place, ord("x")]) for place in range(64)) % 2**64
     assert int(found[5]) == expected
+
+
+def test_what_was_refused_stands_in_no_ones_way(tmp_path: Path) -> None:
+    edges = _write(tmp_path / "e", "u,v\na,b\nb,c\nc,zed\n")
+    x = _write(tmp_path / "x", "id,f\na,1\nb,2\nc,3\n")
+    assert edges is not None
+    store, memory = tmp_path / "store", resident_bytes() + 10**9
+    with pytest.raises(InputError, match="--missing drop-edges"):
+        import_graph(edges, store, x, memory=memory)
+    found = import_graph(edges, store, x, memory=memory, missing="drop-edges")
+    assert found.manifest.nodes == 3
+    # A store that was made is not replaced.
+    with pytest.raises(InputError, match="holds an import of other input: missing"):
+        import_graph(edges, store, x, memory=memory)

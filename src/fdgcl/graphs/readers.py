@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,7 +19,7 @@ from fdgcl.graphs.edges import build_csr, relations_of
 from fdgcl.graphs.files.arrays import read_scipy_archive
 from fdgcl.graphs.files.edges import EdgeList, read_edge_list
 from fdgcl.graphs.files.features import FeatureTable
-from fdgcl.graphs.files.labels import read_label_table
+from fdgcl.graphs.files.labels import LabelTable, read_label_table
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.graphs.files.roles import Known
 from fdgcl.graphs.files.table import HEAD_ROWS, existing_file
@@ -242,10 +243,27 @@ def _with_labels(
     used = table is not None and table.id_name == options.id_column
     named = read_label_table(labels, known, options, id_may_lack=used)
     targets, lines = named.for_ids(ids, where, options.missing_labels)
-    reading = (*graph.reading, *lines)
+    reading = (*graph.reading, *lines, *_told_copies(named, graph))
     if targets.kind != "classes":
         return replace(graph, targets=targets, reading=reading)
     return replace(graph, y=targets.codes, class_names=targets.names, reading=reading)
+
+
+def _told_copies(labels: LabelTable, graph: Graph) -> list[str]:
+    """Say which labels are features as well: they are copied, not predicted."""
+    schemas = graph.feature_schema
+    if schemas is None:
+        return []
+    each = schemas.values() if isinstance(schemas, Mapping) else (schemas,)
+    taken = {column.name for schema in each for column in schema.features}
+    copied = [name for name in labels.label_names if name in taken]
+    if not copied:
+        return []
+    names = ",".join(copied)
+    return [
+        f"labels: {names} is also among the features, so that a score tells how well "
+        f"it is copied: --drop {names} (drop) leaves it out of them"
+    ]
 
 
 def _assemble(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fdgcl.report.page import Block, Figure, Page, Table
+from fdgcl.report.page import Block, Figure, Listing, Page, Table
 
 
 def to_markdown(
@@ -38,6 +38,8 @@ def _block(block: Block, images: Mapping[str, str]) -> str:
             return ""
         picture = f"![{_line(block.title)}]({images[block.name]})"
         return f"{picture}\n\n{_line(block.caption)}" if block.caption else picture
+    if isinstance(block, Listing):
+        return "\n".join(f"- {_line(line)}" for line in block.lines)
     return _line(block.text)
 
 

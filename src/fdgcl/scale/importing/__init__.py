@@ -16,11 +16,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from fdgcl._checks import InputError
 from fdgcl._progress import Progress, silent
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.scale.importing.budget import Budget
 from fdgcl.scale.importing.planning import ImportPlan, plan_import
-from fdgcl.scale.importing.request import Request, claimed, one_table
+from fdgcl.scale.importing.request import Request, claimed, clear, one_table
 from fdgcl.scale.importing.stages import Import, lean_arrow
 from fdgcl.scale.memory import resident_bytes
 from fdgcl.scale.store import Store, manifest_path
@@ -99,6 +100,12 @@ def run_request(
     with lean_arrow():
         work.open()
         with claimed(folder):
+            if not known:
+                clear(folder)
             request.note(folder)
-            work.run()
+            try:
+                work.run()
+            except InputError:
+                request.note(folder, refused=True)
+                raise
     return Store.open(folder)

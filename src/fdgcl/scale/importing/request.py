@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from fdgcl.scale.importing.edgefile import EdgeFile
 from fdgcl.scale.importing.featurefile import FeatureFile
 
 FORMAT = "fdgcl-import-2"
+_REFUSED = "refused"
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ class Request:
     def compare(self, folder: Path) -> bool:
         """Whether a folder holds what was made by this request, maybe unfinished.
 
+        What another request left when it was refused is as good as nothing.
+
         Raises:
             InputError: It holds something else.
         """
@@ -98,6 +102,8 @@ class Request:
         wanted, known = _flat(self.to_dict()), _flat(known)
         for key, value in wanted.items():
             if key != "tables" and known.get(key) != value:
+                if known.get(_REFUSED) is True:
+                    return False
                 message = (
                     f"{folder} holds an import of other input: {key} was "
                     f"{_words(known.get(key))} and is {_words(value)}; take another "
@@ -106,9 +112,9 @@ class Request:
                 raise InputError(message)
         return True
 
-    def note(self, folder: Path) -> None:
-        """Write down what was asked for."""
-        write_json(note_path(folder), self.to_dict())
+    def note(self, folder: Path, *, refused: bool = False) -> None:
+        """Write down what was asked for, and whether it was refused."""
+        write_json(note_path(folder), {**self.to_dict(), _REFUSED: refused})
 
 
 def one_table(features: Any) -> Path | None:
@@ -159,6 +165,16 @@ def _flat(note: dict[str, Any]) -> dict[str, Any]:
 def note_path(folder: Path) -> Path:
     """The file that says what a store was made from."""
     return folder / "import.json"
+
+
+def clear(folder: Path) -> None:
+    """Remove what an import left in a folder that is claimed."""
+    for path in folder.iterdir():
+        if path.name != "import":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for path in (folder / "import").iterdir():
+        if path.name != "lock":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 @contextmanager
