@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -34,6 +34,11 @@ class MissingExtraError(ImportError):
             f"{purpose} needs the package {package}, which is not installed: pip "
             f"install {package} (in a clone of fdgcl: pip install -e '.[{extra}]')."
         )
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Return names as one says them: "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

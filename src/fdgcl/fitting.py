@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from fdgcl._checks import InputError
+from fdgcl._checks import InputError, in_words
 from fdgcl._interrupts import deferred_interrupt
 from fdgcl._memory import describe_size, total_bytes
 from fdgcl._progress import Progress
@@ -33,7 +33,7 @@ from fdgcl.training import (
     new_optimizer,
     train,
 )
-from fdgcl.views import Combination, ViewPair, ViewSource
+from fdgcl.views import Combination, Encoders, ViewSource, view_weights
 
 #: Tells at level INFO what was decided and how it went; silent unless asked for.
 LOGGER = logging.getLogger("fdgcl")
@@ -83,13 +83,13 @@ def conclude(
         LOGGER.info("no epoch was trained, %.1f s", seconds)
         return
     last = history[-1]
-    ranks = (last.effective_rank_1, last.effective_rank_2)
+    ranks = last.effective_ranks
     LOGGER.info(
-        "%d epochs, %.1f s; loss %.4f, effective ranks of the views %.1f and %.1f",
+        "%d epochs, %.1f s; loss %.4f, effective ranks of the views %s",
         len(history),
         seconds,
         last.loss,
-        *ranks,
+        in_words([f"{rank:.1f}" for rank in ranks]),
     )
     cause = None if findings is None else findings.cause
     # Rows that are not centred share a direction anyway, and a collapse was told.
@@ -101,14 +101,15 @@ def conclude(
     if max(ranks) < COLLAPSED_RANK and cause is not None:
         message = (
             "the embedding has little more than one direction (effective ranks of the "
-            f"views {ranks[0]:.2f} and {ranks[1]:.2f}): {cause}"
+            f"views {in_words([f'{rank:.2f}' for rank in ranks])}): {cause}"
         )
         warnings.warn(message, TrainingWarning, stacklevel=4)
 
 
-def beta_notices(settings: Settings, beta: float) -> list[str]:
+def beta_notices(settings: Settings, beta: float | Sequence[float]) -> list[str]:
     """What the views' weights tell, where the graph decided them."""
-    if settings.beta is not None or beta != UNINFORMATIVE_BETA:
+    alone = len(settings.orders) == 1
+    if settings.beta is not None or beta != UNINFORMATIVE_BETA or alone:
         return []
     return [
         "the features of linked nodes tell nothing of each other: the embedding is the "
@@ -129,27 +130,32 @@ def _warn_of_amplification(prepared: Preparation) -> None:
 
 
 def new_views(
-    settings: Settings, num_features: int, beta: float, relations: int = 1
-) -> ViewPair:
+    settings: Settings,
+    num_features: int,
+    beta: float | Sequence[float],
+    relations: int = 1,
+) -> Encoders:
     """Untrained encoders, on their device.
 
     Args:
         settings: The model's.
         num_features: Columns of the features.
-        beta: Weight of the first view.
+        beta: Weight of the first view, or weights of all.
         relations: How many times these stand side by side once diffused.
     """
+    count = len(settings.orders)
     combination = Combination(
-        beta,
+        view_weights(beta, count),
         settings.combine,
         settings.keep,
         settings.keep_weight,
         settings.torch_dtype,
     )
-    dynamics = () if settings.is_fixed_linear else range(len(settings.orders))
-    views = ViewPair(
+    dynamics = () if settings.is_fixed_linear else range(count)
+    views = Encoders(
         num_features,
         settings.dim,
+        count=count,
         init_scale=settings.init_scale,
         activation=settings.activation,
         standardize=settings.standardize,
@@ -184,7 +190,7 @@ def check_memory(plan: Plan, device: torch.device) -> None:
         raise InputError(message)
 
 
-def views_for(config: Config) -> ViewPair:
+def views_for(config: Config) -> Encoders:
     """Untrained encoders for what a run was begun on."""
     return new_views(
         config.settings,
@@ -195,7 +201,7 @@ def views_for(config: Config) -> ViewPair:
 
 
 def start_log(
-    views: ViewPair,
+    views: Encoders,
     config: Config,
     files: RunFolder | None,
     *,
@@ -219,7 +225,7 @@ def start_log(
 
 
 def fit_views(
-    views: ViewPair,
+    views: Encoders,
     source: ViewSource,
     config: Config,
     log: TrainingLog,
@@ -240,7 +246,7 @@ def fit_views(
 
 
 def _run_epochs(
-    views: ViewPair,
+    views: Encoders,
     source: ViewSource,
     config: Config,
     log: TrainingLog,
@@ -268,6 +274,7 @@ def _run_epochs(
             first_epoch=len(log.history) + 1,
             batch_size=config.decisions["batch_size"],
             seed=settings.seed,
+            pairs=settings.pairs,
             fast=settings.fast,
             precision=settings.precision,
             team=team,

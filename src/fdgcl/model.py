@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -33,20 +33,21 @@ from fdgcl.reuse import prepare_other
 from fdgcl.runs import Config, RunFolder, TrainingLog
 from fdgcl.settings import Settings
 from fdgcl.training import EpochRecord, NonFiniteLossError
-from fdgcl.views import ViewPair, ViewSource
+from fdgcl.views import Encoders, ViewSource
 
 if TYPE_CHECKING:
     from fdgcl.graphs.schema import Schemas
 
 
 class FDGCL(Estimator):
-    """Embeddings without labels, by contrasting two orders of diffusion.
+    """Embeddings without labels, by contrasting orders of diffusion.
 
     The defaults amplify no frequency on any graph and are meant for a graph nobody has
     seen; `FDGCL.preset(name)` gives the settings for a known dataset.
 
     Args:
-        orders: The two orders in (0, 1]: small keeps local detail, large summarises.
+        orders: Two orders in (0, 1], or any number, each of a view: a small one keeps
+            local detail, a large one summarises.
         time: T, how long features diffuse.
         step: h, the step of the solver; there are ceil(T / h) steps.
         solver: `predictor`, `corrector`, `l1`, `gl` or `exact`.
@@ -76,12 +77,14 @@ class FDGCL(Estimator):
         standardize: Bring every hidden column to mean 0 and variance 1 over all nodes
             before the activation; False is the paper's text to the letter.
         loss: `regularized-cosmean`, `cosmean`, `euclidean`, `barlow-twins`, `vicreg`.
-        beta: Weight of the first view in the embedding. None lets the graph decide,
-            without labels: 0.5, or 1 where neighbours' features tell nothing.
+        pairs: Which views the loss compares: `all` pairs, or `consecutive` ones.
+        beta: Weight of the first view in the embedding, of which the others share the
+            rest, or weights of all. None lets the graph decide, without labels: all
+            alike, or the first alone where neighbours' features tell nothing.
         combine: `sum` is the paper's `beta * Z1 + (1 - beta) * Z2`; `concat` puts the
             views side by side, weighted so.
         keep: Columns beside the views that training does not touch: some of `features`,
-            `local` and `global` (as the first and the second order diffuse them).
+            `local` and `global` (as the first and the last order diffuse them).
         keep_weight: Weight of each block kept; 1 is as much as the views have.
         eta: Weight of the regulariser of `regularized-cosmean`.
         lr: Learning rate of Adam.
@@ -116,7 +119,7 @@ class FDGCL(Estimator):
     def __init__(
         self,
         *,
-        orders: tuple[float, float] = (0.01, 1.0),
+        orders: Sequence[float] = (0.01, 1.0),
         time: float = 60.0,
         step: float = 20.0,
         solver: str = "predictor",
@@ -136,7 +139,8 @@ class FDGCL(Estimator):
         activation: str = "linear",
         standardize: bool = True,
         loss: str = "regularized-cosmean",
-        beta: float | None = None,
+        pairs: str = "all",
+        beta: float | Sequence[float] | None = None,
         combine: str = "sum",
         keep: tuple[str, ...] = (),
         keep_weight: float = 1.0,
@@ -174,6 +178,7 @@ class FDGCL(Estimator):
         self.activation = activation
         self.standardize = standardize
         self.loss = loss
+        self.pairs = pairs
         self.beta = beta
         self.combine = combine
         self.keep = keep
@@ -274,12 +279,10 @@ class FDGCL(Estimator):
         source = self._source_of_other(graph, of_stage(progress, "diffuse"))
         return rows_of(self._embed(source), graph, chosen, self.readout)
 
-    def views(
-        self, graph: Graph | GraphDataset
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Both views of a graph by the trained encoders, each (nodes x dim)."""
-        first, second = self._views_of_fitted().each(self._source_of_other(graph, None))
-        return first.float().cpu().numpy(), second.float().cpu().numpy()
+    def views(self, graph: Graph | GraphDataset) -> tuple[NDArray[np.float32], ...]:
+        """The views of a graph by the trained encoders, each (nodes x dim)."""
+        found = self._views_of_fitted().each(self._source_of_other(graph, None))
+        return tuple(view.float().cpu().numpy() for view in found)
 
     def _source_of_other(
         self,
@@ -328,7 +331,7 @@ class FDGCL(Estimator):
         model.notices_ = []
         return model
 
-    def _views_of_fitted(self) -> ViewPair:
+    def _views_of_fitted(self) -> Encoders:
         if not hasattr(self, "_views"):
             message = "this model is not fitted yet: call fit first"
             raise InputError(message)

@@ -39,7 +39,6 @@ from fdgcl.settings import Settings
 from fdgcl.views import Diffused, InLoop, Stepped, ViewSource
 from fdgcl.views.agreement import can_be_fused
 
-INFORMATIVE_BETA = 0.5
 UNINFORMATIVE_BETA = 1.0
 
 
@@ -88,7 +87,7 @@ class Preparation:
 
     @cached_property
     def filters(self) -> tuple[PolynomialFilter, ...]:
-        """The diffusion of both orders by each operator, where fixed and linear."""
+        """The diffusion of all orders by each operator, where fixed and linear."""
         settings = self.settings
         return tuple(
             PolynomialFilter.of(
@@ -165,7 +164,9 @@ class Preparation:
         nodes, features = self.features.shape
         columns = features * len(self.operators)
         # In place; where there are many features, beside the product and its gradient.
-        return 1 if columns <= (self.batch_size or nodes) // 4 else 3
+        held = 1 if columns <= (self.batch_size or nodes) // 4 else 3
+        # Each of several pairs has copies of its views, beside the gradients of all.
+        return held if len(settings.orders) <= 2 else held + 2
 
     @property
     def _history(self) -> int:
@@ -201,10 +202,10 @@ class Preparation:
         return examine_features(moments, names, self.settings.feature_scaling)
 
     @cached_property
-    def beta(self) -> float:
-        """The first view's weight; where it was left open, the graph decides.
+    def beta(self) -> float | Sequence[float]:
+        """The views' weights; where they were left open, the graph decides.
 
-        Where a node's neighbours tell nothing of it, the global view is noise and the
+        Where a node's neighbours tell nothing of it, other views are noise and the
         local view stands alone. Features made from the edges are no evidence of that.
         """
         if self.settings.beta is not None:
@@ -219,7 +220,7 @@ class Preparation:
                 feature_persistence(self.features, edges, without=alone).is_informative
                 for edges in _edges(self.graph)
             )
-        return INFORMATIVE_BETA if informative else UNINFORMATIVE_BETA
+        return 1 / len(self.settings.orders) if informative else UNINFORMATIVE_BETA
 
     @property
     def batch_size(self) -> int | None:

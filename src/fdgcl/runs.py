@@ -27,7 +27,7 @@ from fdgcl._version import __version__
 from fdgcl.preparation import Preparation
 from fdgcl.settings import Settings
 from fdgcl.training import Alone, EpochRecord, Team, warn_of_collapse
-from fdgcl.views import ViewPair, ViewSource
+from fdgcl.views import Encoders, ViewSource
 
 FORMAT = "fdgcl-run-2"
 CHECKPOINT_SECONDS = 20.0
@@ -139,7 +139,7 @@ class RunFolder:
             raise InputError(message) from None
         return Config(Settings.from_dict(settings, str(self.config)), *rest)
 
-    def write_model(self, views: ViewPair) -> None:
+    def write_model(self, views: Encoders) -> None:
         """Write the finished weights; the checkpoint has then served."""
         write_tensors(self.model, views.state_dict(), {"format": FORMAT})
         self.checkpoint.unlink(missing_ok=True)
@@ -158,7 +158,7 @@ class RunFolder:
             raise _misfit(self.model)
         return config
 
-    def read_model(self, views: ViewPair) -> None:
+    def read_model(self, views: Encoders) -> None:
         """Load the finished weights into views of the right sizes."""
         tensors, _ = read_tensors(self.model)
         for name, tensor in tensors.items():
@@ -170,7 +170,7 @@ class RunFolder:
         _load(views, tensors, self.model)
 
     def write_checkpoint(
-        self, views: ViewPair, optimizer: Optimizer, history: Sequence[EpochRecord]
+        self, views: Encoders, optimizer: Optimizer, history: Sequence[EpochRecord]
     ) -> None:
         """Write all that is needed to go on after the last epoch of the history."""
         tensors = dict(views.state_dict())
@@ -181,7 +181,7 @@ class RunFolder:
         write_tensors(self.checkpoint, tensors, {"format": FORMAT, "history": records})
 
     def read_checkpoint(
-        self, views: ViewPair, optimizer: Optimizer
+        self, views: Encoders, optimizer: Optimizer
     ) -> list[EpochRecord]:
         """Load a checkpoint into views and optimiser; return the history so far."""
         if not self.checkpoint.is_file():
@@ -246,7 +246,7 @@ class TrainingLog:
     def __init__(
         self,
         files: RunFolder | None,
-        views: ViewPair,
+        views: Encoders,
         optimizer: Optimizer,
         *,
         team: Team | None = None,
@@ -311,18 +311,26 @@ def _is_whole(
         (schema["table"], dict | None),
         (relations, list | None),
         (features, int),
-        (decisions["beta"], int | float),
     )
     return (
         all(isinstance(value, kind) for value, kind in kinds)
         and features > 0
-        and 0 <= decisions["beta"] <= 1
+        and _are_weights(decisions["beta"])
         and all(isinstance(name, str) for name in relations or ())
     )
 
 
+def _are_weights(beta: Any) -> bool:
+    """Whether it is the weight of a view, or are those of all."""
+    each = beta if isinstance(beta, list) else [beta]
+    numbers = all(isinstance(one, int | float) and 0 <= one <= 1 for one in each)
+    return numbers and (beta is not each or sum(each) > 0)
+
+
 def _epoch(entry: Any) -> EpochRecord:
-    record = EpochRecord(**entry)
+    record = EpochRecord.from_dict(dict(entry))
+    if record.to_dict().keys() != entry.keys() or not record.effective_ranks:
+        raise ValueError
     if not all(isinstance(value, int | float) for value in record.to_dict().values()):
         raise ValueError
     return record
@@ -344,7 +352,7 @@ def _check_optimizer(
         raise InputError(message)
 
 
-def _load(views: ViewPair, tensors: dict[str, Tensor], path: Path) -> None:
+def _load(views: Encoders, tensors: dict[str, Tensor], path: Path) -> None:
     try:
         views.load_state_dict(tensors)
     except RuntimeError:

@@ -33,10 +33,12 @@ from fdgcl.graphs.operators import Direction, Normalization
 from fdgcl.graphs.scaling import FEATURE_SCALINGS
 from fdgcl.graphs.structural import STRUCTURAL
 from fdgcl.losses import LOSSES
-from fdgcl.views import ACTIVATIONS, COMBINATIONS, KEPT
+from fdgcl.views import ACTIVATIONS, COMBINATIONS, KEPT, PAIRS
 from fdgcl.views.readout import check_readouts
 
 EDGE_TYPES = ("separate", "merge")
+#: Views, each with weights and diffused features of its own.
+MOST_ORDERS = 64
 STRATEGIES = ("auto", "precompute", "in-loop")
 # Far from the encoders' own seeds: their weights and a dynamics' must not be alike.
 DYNAMICS_SEED = 10_000_019
@@ -52,7 +54,7 @@ PRECISIONS = {"float32": "highest", "tf32": "high", "float16": "high"}
 class Settings:
     """The settings of one model. `FDGCL` says what each of them means."""
 
-    orders: tuple[float, float]
+    orders: tuple[float, ...]
     time: float
     step: float
     solver: str
@@ -72,7 +74,8 @@ class Settings:
     activation: str
     standardize: bool
     loss: str
-    beta: float | None
+    pairs: str
+    beta: float | Sequence[float] | None
     combine: str
     keep: Sequence[str]
     keep_weight: float
@@ -96,8 +99,7 @@ class Settings:
         object.__setattr__(self, "readout", check_readouts(self.readout))
         assert isinstance(self.schedule, Schedule)
         check_nonnegative("self_loops", self.self_loops)
-        if self.beta is not None:
-            check_fraction("beta", self.beta)
+        self._check_beta()
         check_nonnegative("eta", self.eta)
         check_positive("keep_weight", self.keep_weight)
         check_positive("lr", self.lr)
@@ -110,6 +112,7 @@ class Settings:
         self._check_counts()
         for kind, name, known in self._choices():
             choose(kind, name, known)
+        self._check_single()
         for name in ("standardize", "fast"):
             choose(name, str(getattr(self, name)), {"True": None, "False": None})
         self._check_dynamics()
@@ -137,12 +140,40 @@ class Settings:
             orders = tuple(float(order) for order in self.orders)
         except (TypeError, ValueError, OverflowError):
             orders = ()
-        if len(orders) != 2:
-            message = f"orders must be two numbers in (0, 1], got {self.orders!r}"
+        if not orders:
+            message = f"orders must be some numbers in (0, 1], got {self.orders!r}"
+            raise InputError(message)
+        if len(orders) > MOST_ORDERS:
+            message = f"there must be at most {MOST_ORDERS} orders, got {len(orders)}"
             raise InputError(message)
         for order in orders:
             check_order(order)
         object.__setattr__(self, "orders", orders)
+
+    def _check_beta(self) -> None:
+        if self.beta is None:
+            return
+        if not isinstance(self.beta, Sequence):
+            check_fraction("beta", self.beta)
+            return
+        weights = tuple(check_fraction("beta", weight) for weight in self.beta)
+        if len(weights) != len(self.orders) or not sum(weights):
+            message = (
+                "beta must be the weight of the first view, or weights of all "
+                f"{len(self.orders)} views, not all of them 0, got {self.beta!r}"
+            )
+            raise InputError(message)
+        object.__setattr__(self, "beta", weights)
+
+    def _check_single(self) -> None:
+        """Refuse to train a view by a loss that only compares it with others."""
+        if len(self.orders) == 1 and self.epochs and LOSSES[self.loss].needs_two:
+            message = (
+                f"loss {self.loss!r} compares views of two orders or more, and there "
+                f"is one, {self.orders[0]:g}: give more orders, choose loss "
+                "'barlow-twins' or 'vicreg', or epochs 0"
+            )
+            raise InputError(message)
 
     def _check_keep(self) -> None:
         if isinstance(self.keep, str) or not isinstance(self.keep, Sequence):
@@ -187,6 +218,7 @@ class Settings:
             ("normalization", self.normalization, _names(Normalization)),
             ("feature_scaling", self.feature_scaling, dict.fromkeys(FEATURE_SCALINGS)),
             ("combine", self.combine, dict.fromkeys(COMBINATIONS)),
+            ("pairs", self.pairs, dict.fromkeys(PAIRS)),
             ("activation", self.activation, ACTIVATIONS),
             ("loss", self.loss, LOSSES),
             ("gradient", self.gradient, dict.fromkeys(GRADIENTS)),

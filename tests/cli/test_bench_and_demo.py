@@ -93,7 +93,7 @@ def test_scaling_is_quick_and_leaves_a_page(fdgcl: Command, folder: Path) -> Non
         (("--epochs", 0), "--epochs must be a whole number"),
         (("--time", -1), "--time must be positive"),
         (("--step", 9), "step must not exceed time"),
-        (("--orders", "0.5"), "orders must be two numbers"),
+        (("--orders", "0.5"), "there is one, 0.5"),
         (("--edges", 50_000), "--edges must be at most 9,950"),
         (("--device", "gpu"), "unknown device 'gpu'"),
         (("--precision", "tf32"), "--precision tf32 is for CUDA devices"),

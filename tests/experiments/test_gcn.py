@@ -14,7 +14,7 @@ from fdgcl.graphs import block_model
 from fdgcl.preparation import prepare
 from fdgcl.settings import Settings
 from fdgcl.training import EpochRecord
-from fdgcl.views import ViewPair
+from fdgcl.views import Encoders
 from tolerances import assert_agree
 
 
@@ -57,7 +57,7 @@ def _view(graph: Graph, weight: np.ndarray) -> np.ndarray:
 def test_forward_is_that_of_two_dense_layers(graph: Graph) -> None:
     settings = _settings()
     source = GraphConvolution(prepare(graph, settings), torch.device("cpu"))
-    views = ViewPair(source.num_weights, 6, dtype=torch.float64)
+    views = Encoders(source.num_weights, 6, dtype=torch.float64)
     source.initialize(views, 1.0, settings.seed)
     weights = [w.detach().numpy() for w in views.weights]
     assert weights[0].shape == (5 + 5 + 6, 6)
@@ -79,7 +79,7 @@ def test_gradients_reach_every_weight(graph: Graph) -> None:
 
 def test_glorot_goes_by_each_matrix(graph: Graph) -> None:
     source = GraphConvolution(prepare(graph, _settings()), torch.device("cpu"))
-    views = ViewPair(source.num_weights, 6, dtype=torch.float64)
+    views = Encoders(source.num_weights, 6, dtype=torch.float64)
     source.initialize(views, 2.0, 0)
     for part in torch.split(views.weights[0].detach(), [5, 5, 6]):
         bound = 2 * (6 / sum(part.shape)) ** 0.5

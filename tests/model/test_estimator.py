@@ -333,7 +333,12 @@ def test_damaged_and_foreign_checkpoints(
     [
         ({"orders": (0.0, 1.0)}, r"order must lie in \(0, 1\], got 0.0"),
         ({"orders": (0.5, 1.5)}, "got 1.5"),
-        ({"orders": (0.5,)}, "two numbers"),
+        ({"orders": ()}, "orders must be some numbers"),
+        ({"orders": [0.5] * 65}, "at most 64 orders"),
+        ({"orders": (0.5,)}, "compares views of two orders or more, and there is one"),
+        ({"pairs": "some"}, "unknown pairs 'some'"),
+        ({"beta": (0.5, 0.2, 0.3)}, "weights of all 2 views"),
+        ({"beta": (0.0, 0.0)}, "not all of them 0"),
         ({"step": 3.0, "time": 2.0}, "step must not exceed time"),
         ({"step": 0.0}, "step must be positive"),
         ({"time": -1.0}, "time must be positive"),

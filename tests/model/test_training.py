@@ -20,7 +20,7 @@ from fdgcl.training import (
     effective_rank,
     warn_of_collapse,
 )
-from fdgcl.views import Diffused, ViewPair
+from fdgcl.views import Diffused, Encoders
 from tolerances import assert_agree
 
 from .conftest import QUICK
@@ -33,11 +33,11 @@ def test_standardisation_is_exact_in_any_batch() -> None:
         for _ in range(2)
     ]
     source = Diffused(diffused)
-    views = ViewPair(6, 9, dtype=torch.float64)
+    views = Encoders(6, 9, dtype=torch.float64)
     rows = torch.tensor([3, 3, 41, 7])
     for whole, part in zip(views(source), views(source, rows), strict=True):
         torch.testing.assert_close(part, whole[rows])
-    first, _ = ViewPair(6, 9, activation="linear", dtype=torch.float64)(source)
+    first, _ = Encoders(6, 9, activation="linear", dtype=torch.float64)(source)
     assert_agree(first.mean(0), np.zeros(9), size=1)
     assert_agree(first.std(0, unbiased=False), np.ones(9))
 
@@ -48,7 +48,7 @@ def test_gradient_through_the_batch_statistics() -> None:
     source = Diffused(
         [torch.randn(20, 4, generator=generator, dtype=torch.float64) for _ in range(2)]
     )
-    views = ViewPair(4, 5, dtype=torch.float64)
+    views = Encoders(4, 5, dtype=torch.float64)
 
     def gradient(rows: torch.Tensor | None) -> torch.Tensor:
         views.zero_grad()
@@ -94,7 +94,7 @@ def test_a_collapse_is_named_once_and_with_advice(graph: Graph) -> None:
     with pytest.warns(TrainingWarning, match="collapsed.*standardize=True") as caught:
         model.fit(shifted)
     assert len([w for w in caught if "collapsed" in str(w.message)]) == 1
-    healthy = EpochRecord(1, 0.1, 0.999, 0.2, 5.0, 4.0, 0.1)
+    healthy = EpochRecord(1, 0.1, 0.999, 0.2, (5.0, 4.0), 0.1)
     assert not warn_of_collapse(healthy)
 
 

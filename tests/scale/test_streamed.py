@@ -17,7 +17,7 @@ from fdgcl.scale.statistics import Statistics, _Moments, load_statistics
 from fdgcl.scale.streamed import Streamed
 from fdgcl.training import Alone, TeamError
 from fdgcl.training.team import Team
-from fdgcl.views import Combination, Diffused, ViewPair
+from fdgcl.views import Combination, Diffused, Encoders
 from tolerances import (
     assert_agree,
     assert_within,
@@ -192,7 +192,7 @@ def test_blocks_come_in_order_and_freeze_the_views_alike(diffusion: Diffusion) -
     assert_agree(torch.cat([part for _, part in found]), rows_of(diffusion, 1)[5:290])
     rows = [torch.from_numpy(rows_of(diffusion, order)) for order in (0, 1)]
     pairs = [
-        ViewPair(10, 6, combination=Combination(0.3, "concat", ("local",)))
+        Encoders(10, 6, combination=Combination((0.3, 0.7), "concat", ("local",)))
         for _ in range(2)
     ]
     pairs[0].freeze_statistics(source)

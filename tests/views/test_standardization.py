@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from fdgcl.views import Diffused, ViewPair
+from fdgcl.views import Diffused, Encoders
 from fdgcl.views.folding import fold
 from fdgcl.views.standardization import standardize
 from tolerances import unit_roundoff
@@ -82,7 +82,7 @@ def test_weights_that_lead_nowhere_fold_to_zero() -> None:
 
 @pytest.mark.parametrize("rows", [None, torch.tensor([5, 0, 77, 5, 31, 40, 2, 1])])
 def test_factors_multiply_to_the_standardised_views(rows: Tensor | None) -> None:
-    views = ViewPair(2, 6, dtype=torch.float64)
+    views = Encoders(2, 6, dtype=torch.float64)
     source = Diffused([normal(80, 2, seed=k) * 3 + 5 for k in range(2)])
     factors = source.factors([*views.weights], rows)
     assert factors is not None

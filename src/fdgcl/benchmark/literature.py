@@ -21,7 +21,7 @@ from fdgcl.graphs.sparse import csr_tensor
 from fdgcl.losses import Loss
 from fdgcl.preparation import Preparation
 from fdgcl.settings import Settings
-from fdgcl.views import ViewPair, ViewSource
+from fdgcl.views import Encoders, ViewSource
 
 _KEPT_VIEWS = {"local": 0, "global": 1}
 
@@ -112,7 +112,7 @@ class SolverInLoop(ViewSource):
 
 
 def train_in_loop(
-    views: ViewPair,
+    views: Encoders,
     source: SolverInLoop,
     loss: Loss,
     optimizer: torch.optim.Optimizer,

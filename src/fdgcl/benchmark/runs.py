@@ -21,7 +21,7 @@ from fdgcl.preparation import Preparation, prepare
 from fdgcl.runs import Config
 from fdgcl.settings import Settings
 from fdgcl.training import TrainingWarning, new_optimizer
-from fdgcl.views import ViewPair, ViewSource
+from fdgcl.views import Encoders, ViewSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +169,10 @@ def _watched(device: torch.device, wanted: bool) -> Iterator[list[int]]:
         yield peak
 
 
-def _new_views(prepared: Preparation) -> ViewPair:
+def _new_views(prepared: Preparation) -> Encoders:
     return new_views(prepared.settings, prepared.graph.num_features, prepared.beta)
 
 
-def _embedding(views: ViewPair, source: ViewSource) -> NDArray[np.float32]:
+def _embedding(views: Encoders, source: ViewSource) -> NDArray[np.float32]:
     views.freeze_statistics(source)
     return np.asarray(views.embed(source).float().cpu().numpy())

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fdgcl._checks import InputError
+from fdgcl._checks import InputError, in_words
 from fdgcl.cli.failures import interruption
 from fdgcl.cli.level import Level, row_ids
 from fdgcl.cli.record import write_record
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from fdgcl.cli.progress import Bars
     from fdgcl.cli.source import Data
     from fdgcl.model import FDGCL
+    from fdgcl.training import EpochRecord
 
 
 @dataclass(frozen=True)
@@ -247,25 +248,33 @@ class Trained:
 
     def facts(self) -> dict[str, Any]:
         """Return seconds, epochs, and loss and ranks of the last epoch."""
-        history = self.model.history_
-        last = history[-1] if history else None
-        return {
-            "seconds": round(self.seconds, 3),
-            "epochs": len(history),
-            "loss": last.loss if last else None,
-            "effective_rank_1": last.effective_rank_1 if last else None,
-            "effective_rank_2": last.effective_rank_2 if last else None,
-        }
+        return training_facts(self.model.history_, self.seconds)
+
+
+def training_facts(history: Sequence[EpochRecord], seconds: float) -> dict[str, Any]:
+    """Return seconds, epochs, and loss and ranks of the last epoch, if there is one."""
+    from fdgcl.training import named_ranks
+
+    facts: dict[str, Any] = {
+        "seconds": round(seconds, 3),
+        "epochs": len(history),
+        "loss": None,
+    }
+    if not history:
+        return facts
+    last = history[-1]
+    return {**facts, "loss": last.loss, **named_ranks(last.effective_ranks)}
 
 
 def describe(facts: Mapping[str, Any]) -> str:
     """Return the facts of a training in a few words."""
     text = f"{facts['epochs']} epochs, {facts['seconds']:.1f} s"
     if facts["loss"] is not None:
-        text += (
-            f"; loss {facts['loss']:.4f}, effective ranks of the views "
-            f"{facts['effective_rank_1']:.1f} and {facts['effective_rank_2']:.1f}"
-        )
+        from fdgcl.training import count_ranks
+
+        ranks = [facts[f"effective_rank_{n}"] for n in count_ranks(facts)]
+        shown = in_words([f"{rank:.1f}" for rank in ranks])
+        text += f"; loss {facts['loss']:.4f}, effective ranks of the views {shown}"
     return text
 
 

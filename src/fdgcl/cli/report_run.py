@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fdgcl.report.run_page import Embedded, Findings, Spectrum
     from fdgcl.runs import Config
 
-MOST_VIEWED = 200_000  # nodes up to which both views are computed anew
+MOST_VIEWED = 200_000  # nodes up to which the views are computed anew
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ def _views(folder: Path, graph: Data, talk: Talk) -> Any:
     from fdgcl.model import FDGCL
 
     if as_graph(graph).num_nodes > MOST_VIEWED:
-        talk.notice(f"the two views are left out above {MOST_VIEWED:,} nodes")
+        talk.notice(f"the views are left out above {MOST_VIEWED:,} nodes")
         return None
     return FDGCL.load(folder, device="auto").views(graph)
 

@@ -50,10 +50,10 @@ SETTINGS = (
         "orders",
         str,
         DIFFUSION,
-        "Fractional orders (alpha) of the two views, each in (0, 1]: a small one keeps "
-        "local detail, a large one sums up globally.",
+        "Fractional orders (alpha) of the views, two or any number, each in (0, 1]: a "
+        "small one keeps local detail, a large one sums up globally.",
         "0.01,1",
-        "A,B",
+        "A,B,...",
     ),
     Setting("time", float, DIFFUSION, "How long to diffuse (T).", "60"),
     Setting(
@@ -168,11 +168,19 @@ SETTINGS = (
         "regularized-cosmean",
     ),
     Setting(
-        "beta",
-        float,
+        "pairs",
+        str,
         TRAINING,
-        "Weight of the first view in the embedding.",
+        "Which views the loss compares: all pairs, or consecutive ones.",
+        "all",
+    ),
+    Setting(
+        "beta",
+        str,
+        TRAINING,
+        "Weight of the first view in the embedding, or weights of all views.",
         "decided by the graph",
+        "B,...",
     ),
     Setting(
         "combine",
@@ -308,7 +316,10 @@ def given_settings(
         if value is not None
     }
     if "orders" in given:
-        given["orders"] = _orders(given["orders"])
+        given["orders"] = _numbers("--orders", given["orders"])
+    if "beta" in given:
+        weights = _numbers("--beta", given["beta"])
+        given["beta"] = weights[0] if len(weights) == 1 else weights
     for name in ("keep", "readout"):
         if name in given:
             given[name] = tuple(part for part in given[name].split(",") if part)
@@ -348,9 +359,9 @@ def _value(text: str) -> Any:
     return text
 
 
-def _orders(text: str) -> tuple[float, ...]:
+def _numbers(option: str, text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        message = f'--orders must be two numbers as in "0.5,1", got {text!r}'
+        message = f'{option} must be numbers as in "0.5,1", got {text!r}'
         raise InputError(message) from None

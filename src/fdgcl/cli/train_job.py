@@ -15,7 +15,7 @@ import typer
 from fdgcl._checks import InputError
 from fdgcl.cli.bounds import allowed_bytes
 from fdgcl.cli.failures import FAILURE, interruption
-from fdgcl.cli.job import describe
+from fdgcl.cli.job import describe, training_facts
 from fdgcl.cli.record import is_own, write_record
 from fdgcl.cli.runs import check_writable
 from fdgcl.cli.settings import SHORT_MEMORY, chosen_settings
@@ -209,14 +209,7 @@ class TrainJob:
 
     def _tell(self, trained: Trained) -> None:
         history, nodes = trained.history, self.store.manifest.nodes
-        last = history[-1] if history else None
-        facts = {
-            "seconds": round(trained.seconds, 3),
-            "epochs": len(history),
-            "loss": last.loss if last else None,
-            "effective_rank_1": last.effective_rank_1 if last else None,
-            "effective_rank_2": last.effective_rank_2 if last else None,
-        }
+        facts = training_facts(history, trained.seconds)
         target = path_word(trained.embedding)
         following = command("evaluate", target, "--labels", "LABELS")
         if trained.resumed:

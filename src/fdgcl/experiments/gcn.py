@@ -22,7 +22,7 @@ from fdgcl.losses import build_loss
 from fdgcl.preparation import Preparation, prepare_training
 from fdgcl.settings import Settings
 from fdgcl.training import EpochRecord, new_optimizer, train
-from fdgcl.views import Combination, ViewPair, ViewSource
+from fdgcl.views import Combination, Encoders, ViewSource, view_weights
 
 
 @final
@@ -61,7 +61,7 @@ class GraphConvolution(ViewSource):
         return hidden.mean(0), hidden.var(0, unbiased=False)
 
     @torch.no_grad()
-    def initialize(self, views: ViewPair, scale: float, seed: int) -> None:
+    def initialize(self, views: Encoders, scale: float, seed: int) -> None:
         """Draw each matrix of the stack by Glorot's rule for its own sizes."""
         generator = torch.Generator().manual_seed(seed)
         for weight in views.weights:
@@ -83,7 +83,7 @@ def _product(
 def gcn_embedding(
     graph: Graph, settings: Settings, history: list[EpochRecord] | None = None
 ) -> NDArray[np.float32]:
-    """Train two GCN encoders as `FDGCL` trains its own, and embed the graph.
+    """Train GCN encoders as `FDGCL` trains its own, and embed the graph.
 
     Args:
         graph: The graph.
@@ -94,12 +94,16 @@ def gcn_embedding(
     prepared = prepare_training(graph, settings)
     device = settings.torch_device
     source = GraphConvolution(prepared, device)
-    views = ViewPair(
+    count = len(settings.orders)
+    views = Encoders(
         source.num_weights,
         settings.dim,
         activation=settings.activation,
         standardize=settings.standardize,
-        combination=Combination(prepared.beta, dtype=settings.torch_dtype),
+        count=count,
+        combination=Combination(
+            view_weights(prepared.beta, count), dtype=settings.torch_dtype
+        ),
         seed=settings.seed,
         dtype=settings.torch_dtype,
     ).to(device)
@@ -113,6 +117,7 @@ def gcn_embedding(
         epochs=settings.epochs,
         batch_size=prepared.batch_size,
         seed=settings.seed,
+        pairs=settings.pairs,
         fast=settings.fast,
         precision=settings.precision,
         on_epoch=records.append,

@@ -23,6 +23,8 @@ class BarlowTwins(Loss):
         redundancy: Weight of the off-diagonal sum; the default is Zbontar et al.'s.
     """
 
+    needs_two = False
+
     def __init__(self, redundancy: float = 0.0051) -> None:
         super().__init__()
         self.redundancy = check_nonnegative("redundancy", redundancy)

@@ -13,7 +13,12 @@ class Loss(nn.Module, ABC):
     """Scores how far two views are from agreeing; lower is better.
 
     A new loss is one file with one final class that implements `score`.
+
+    Attributes:
+        needs_two: Whether a view compared with itself leaves nothing to learn.
     """
+
+    needs_two = True
 
     def forward(self, z1: Tensor, z2: Tensor) -> Tensor:
         """Return the scalar loss of two views, row i of both being node i.

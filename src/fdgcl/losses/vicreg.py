@@ -27,6 +27,8 @@ class VICReg(Loss):
         covariance: Weight of the off-diagonal covariances.
     """
 
+    needs_two = False
+
     def __init__(
         self, invariance: float = 25.0, variance: float = 25.0, covariance: float = 1.0
     ) -> None:

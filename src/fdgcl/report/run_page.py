@@ -18,7 +18,7 @@ from fdgcl.report.principal import principal, principal_section
 from fdgcl.report.spectrum import Density, filter_figure
 from fdgcl.report.training import training_section
 from fdgcl.runs import Config
-from fdgcl.views import Combination
+from fdgcl.views import Combination, view_weights
 
 Matrix = NDArray[np.floating]
 
@@ -57,7 +57,7 @@ class Findings:
         spectrum: What the diffusion works on.
         embedded: The embedding; None where there is none.
         groups: The labels of the rows; None where they are not known.
-        views: Both views of all nodes; None where the graph is not at hand.
+        views: The views of all nodes; None where the graph is not at hand.
         scores: Accuracies, the embedding's first.
         scored: Whose labels, which splits.
         paper: The paper's accuracy on this dataset.
@@ -72,7 +72,7 @@ class Findings:
     spectrum: Spectrum
     embedded: Embedded | None = None
     groups: Groups | None = None
-    views: tuple[Matrix, Matrix] | None = None
+    views: Sequence[Matrix] | None = None
     scores: Sequence[Score] = ()
     scored: str = ""
     paper: Score | None = None
@@ -149,7 +149,8 @@ def _dimensions(found: Findings) -> int:
         return int(found.embedded.z.shape[1])
     config = found.config
     settings = config.settings
-    combination = Combination(config.decisions["beta"], settings.combine, settings.keep)
+    weights = view_weights(config.decisions["beta"], len(settings.orders))
+    combination = Combination(weights, settings.combine, settings.keep)
     return combination.width(settings.dim, config.num_features, config.num_relations)
 
 

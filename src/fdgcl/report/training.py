@@ -9,10 +9,9 @@ from fdgcl.report.page import Figure, Section, Series, Text
 
 #: What an epoch's record may hold and how it is called, by figure.
 _COSINES = {
-    "alignment": "alignment of both views",
+    "alignment": "alignment of the views",
     "principal_cosine": "cosine of the principal directions",
 }
-_RANKS = {"effective_rank_1": "first view", "effective_rank_2": "second view"}
 
 
 def training_section(
@@ -22,7 +21,7 @@ def training_section(
 
     Args:
         history: One record an epoch: `epoch`, `loss`, `seconds` and the measures.
-        orders: The orders of the two views, for their names.
+        orders: The orders of the views, for their names.
         finished: Whether the run came to its end.
     """
     if not history:
@@ -38,8 +37,8 @@ def training_section(
     if not finished:
         told += " The run is not finished: this is how far it has come."
     names = {
-        key: f"{name} (order {order:g})"
-        for (key, name), order in zip(_RANKS.items(), orders, strict=True)
+        f"effective_rank_{number}": f"view {number} (order {order:g})"
+        for number, order in enumerate(orders, start=1)
     }
     return Section(
         "Training",
@@ -55,17 +54,17 @@ def training_section(
             ),
             Figure(
                 "alignment",
-                "Agreement of the two views",
+                "Agreement of the views",
                 _curves(history, epochs, _COSINES),
                 x_label="epoch",
                 y_label="cosine",
-                caption="Alignment is the mean cosine between a node's two views. The "
+                caption="Alignment is the mean cosine between two views of a node. The "
                 "other curve compares the directions in which the views vary most: "
                 "where both come near 1, the views collapse onto one direction.",
             ),
             Figure(
                 "effective-ranks",
-                "Effective ranks of the two views",
+                "Effective ranks of the views",
                 _curves(history, epochs, names),
                 x_label="epoch",
                 y_label="effective rank",

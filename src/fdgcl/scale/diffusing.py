@@ -19,7 +19,7 @@ from fdgcl._progress import Progress
 from fdgcl.diffusion.expansion import Expansion
 from fdgcl.graphs.diagnosis import FeatureFindings, examine_features
 from fdgcl.graphs.sparse import new_tensor
-from fdgcl.preparation import INFORMATIVE_BETA, UNINFORMATIVE_BETA
+from fdgcl.preparation import UNINFORMATIVE_BETA
 from fdgcl.scale.arrays import ArrayWriter, is_finished
 from fdgcl.scale.diffused import Diffusion, Recipe, wanted
 from fdgcl.scale.features import StoredFeatures, measure_scaling
@@ -127,7 +127,7 @@ def begin(
         basis=found.basis,
         wide=found.needs_float64,
         lambda_max=top,
-        beta=INFORMATIVE_BETA if informative else UNINFORMATIVE_BETA,
+        beta=1 / len(settings.orders) if informative else UNINFORMATIVE_BETA,
         scale=features.scale,
         findings=findings,
     )

@@ -32,7 +32,7 @@ from fdgcl.scale.streamed import Streamed
 from fdgcl.scale.training_plan import plan_training
 from fdgcl.settings import Settings
 from fdgcl.training import Alone, EpochRecord, NonFiniteLossError, Team
-from fdgcl.views import ViewPair
+from fdgcl.views import Encoders
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ def _config(store: Store, settings: Settings, diffusion: Diffusion) -> Config:
 
 
 def _finished(
-    files: RunFolder, views: ViewPair, settings: Settings
+    files: RunFolder, views: Encoders, settings: Settings
 ) -> list[EpochRecord]:
     """The history of a finished run, its weights read.
 

@@ -22,7 +22,7 @@ from fdgcl.scale.ahead import ahead
 from fdgcl.scale.store import Store
 from fdgcl.scale.streamed import Streamed
 from fdgcl.training import NonFiniteLossError, Team
-from fdgcl.views import ViewPair
+from fdgcl.views import Encoders
 
 SHARD_ROWS = 2**18
 # Numbers of the embedding that are made at a time, and the most rows: what a cache
@@ -38,7 +38,7 @@ def block_rows(width: int, num_features: int) -> int:
     return max(64, min(BLOCK_ROWS, BLOCK_NUMBERS // max(width, num_features)))
 
 
-def model_fingerprint(views: ViewPair, config: Config) -> str:
+def model_fingerprint(views: Encoders, config: Config) -> str:
     """A short hash of all that the embedding depends on."""
     digest = hashlib.blake2b(digest_size=16)
     about = [config.settings.to_dict(), config.graph, config.decisions]
@@ -91,7 +91,7 @@ class Shards:
 
     def write(
         self,
-        views: ViewPair,
+        views: Encoders,
         source: Streamed,
         team: Team,
         progress: Progress | None = None,
@@ -120,7 +120,7 @@ class Shards:
         return len(own)
 
     def _blocks(
-        self, part: Part, views: ViewPair, source: Streamed
+        self, part: Part, views: Encoders, source: Streamed
     ) -> Generator[Block, None, None]:
         start = part.number * self.rows
         stop = min(start + self.rows, self.store.manifest.nodes)
@@ -136,7 +136,7 @@ class Shards:
 
 
 @torch.no_grad()
-def _embed(views: ViewPair, source: Streamed) -> NDArray[np.float32]:
+def _embed(views: Encoders, source: Streamed) -> NDArray[np.float32]:
     """The rows that are held, embedded with the frozen statistics."""
     found = views.combination(
         views.each(source), lambda name: source.kept(name).to(views.mean)

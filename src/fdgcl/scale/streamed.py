@@ -34,7 +34,7 @@ class _Held:
         ranges: Where the rows come from, one after the other.
     """
 
-    views: tuple[Tensor, Tensor]
+    views: Sequence[Tensor]
     ranges: Sequence[Range]
 
 
@@ -148,13 +148,13 @@ class Streamed(ViewSource):
     ) -> Factors:
         """See the base class."""
         folded = fold(weights, self._covariances)
-        first, second = self._view(0, rows), self._view(1, rows)
+        views = [self._view(view, rows) for view in range(len(self._means))]
         if not half:
-            return Factors((first, second), folded)
+            return Factors(views, folded)
         # float16 has room for features that vary by 1.
         variances = self._covariances.diagonal(dim1=1, dim2=2)
         by = torch.where(variances > 0, variances, 1.0).sqrt()
-        halves = (first / by[0]).half(), (second / by[1]).half()
+        halves = [(view / one).half() for view, one in zip(views, by, strict=True)]
         return Factors(halves, folded * by[..., None])
 
     def _view(self, view: int, rows: Tensor | None) -> Tensor:
@@ -211,7 +211,7 @@ class Streamed(ViewSource):
 
     def _new_space(self, count: int, rows: int) -> Tensor:
         """Room for so many windows, the same as long as it is enough."""
-        shape = (count, 2, rows, self.num_features)
+        shape = (count, len(self._means), rows, self.num_features)
         size = int(np.prod(shape))
         if self._space is None or self._space.numel() < size:
             self.release()
@@ -224,10 +224,9 @@ class Streamed(ViewSource):
         room = space[:, :count].numpy()
         done = 0
         for start, stop in ranges:
-            for view in (0, 1):
+            for view in range(len(self._means)):
                 part = room[view, done : done + stop - start]
                 self._rows.read(view, start, stop, part)
                 np.subtract(part, self._offsets[view], out=part)
             done += stop - start
-        first, second = space[:, :count].to(self._device)
-        return _Held((first, second), ranges)
+        return _Held([*space[:, :count].to(self._device)], ranges)

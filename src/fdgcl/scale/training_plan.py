@@ -25,7 +25,7 @@ from fdgcl.scale.shards import block_rows
 from fdgcl.scale.statistics import BLOCK_ROWS
 from fdgcl.scale.store import Store
 from fdgcl.settings import Settings
-from fdgcl.views import Combination
+from fdgcl.views import Combination, view_weights
 from fdgcl.views.agreement import can_be_fused
 
 # Of a process, beside what is counted: libraries that load later, threads' stacks,
@@ -120,12 +120,13 @@ def plan_training(
         here: How many of them run on this machine; None for all.
     """
     nodes, features = store.manifest.nodes, store.manifest.features
-    views = Combination(0.5, settings.combine, settings.keep)
+    count = len(settings.orders)
+    views = Combination(view_weights(0.5, count), settings.combine, settings.keep)
     width = views.width(settings.dim, features)
     batch = batch_rows(settings, nodes)
     item = settings.torch_dtype.itemsize
     numbers = _trained_numbers(settings, nodes, features, batch, members)
-    numbers += WEIGHT_COPIES * 2 * features * settings.dim
+    numbers += WEIGHT_COPIES * count * features * settings.dim
     block = block_rows(width, features)
     embedded = block * (4 * features + EMBEDDED_MATRICES * width)
     looked = 3 * BLOCK_ROWS * features
@@ -164,11 +165,14 @@ def _trained_numbers(
     fused = settings.fast and can_be_fused(
         loss, settings.activation, settings.standardize
     )
-    chosen = 0 if batch is None else 2 * features
+    views = len(settings.orders)
+    chosen = 0 if batch is None else views * features
     if fused:
-        step = rows * (chosen + 2 * settings.dim + 8)
+        # Of several pairs, each has copies of its views beside all gradients.
+        held_views = views if views == 2 else 2 * views + 2
+        step = rows * (chosen + held_views * settings.dim + 8)
     else:
         # Every member has the whole batch for the loss.
         whole = min(nodes, rows * members)
-        step = rows * chosen + PLAIN_MATRICES * whole * settings.dim
-    return held * (2 * features + 4) + step
+        step = rows * chosen + PLAIN_MATRICES * views * whole * settings.dim // 2
+    return held * (views * features + 4) + step

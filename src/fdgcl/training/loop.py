@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 
+from fdgcl._checks import in_words
 from fdgcl.losses import Loss
 from fdgcl.training.steps import dense_products, new_step
 from fdgcl.training.team import Alone, Team
-from fdgcl.views import ViewPair, ViewSource
+from fdgcl.views import Encoders, ViewSource
 
 COLLAPSED_RANK = 1.5
 COLLAPSED_COSINE = 0.98
+_RANK = "effective_rank_"
 
 
 class TrainingWarning(UserWarning):
@@ -36,10 +39,9 @@ class EpochRecord:
     Attributes:
         epoch: From 1.
         loss: The loss, mean over the batches.
-        alignment: Mean cosine between both views of a node.
-        principal_cosine: |cosine| of the two views' first principal directions.
-        effective_rank_1: Participation ratio of the first view's directions.
-        effective_rank_2: The same of the second view.
+        alignment: Mean cosine between two views of a node, over the pairs compared.
+        principal_cosine: |cosine| of two views' first principal directions, likewise.
+        effective_ranks: Of each view, the participation ratio of its directions.
         seconds: Wall-clock time of the epoch.
     """
 
@@ -47,17 +49,42 @@ class EpochRecord:
     loss: float
     alignment: float
     principal_cosine: float
-    effective_rank_1: float
-    effective_rank_2: float
+    effective_ranks: tuple[float, ...]
     seconds: float
 
     def to_dict(self) -> dict[str, float]:
-        """As plain values for JSON."""
-        return asdict(self)
+        """As plain numbers for JSON: of the first view, `effective_rank_1`."""
+        values = asdict(self)
+        seconds, ranks = values.pop("seconds"), values.pop("effective_ranks")
+        return {**values, **named_ranks(ranks), "seconds": seconds}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, float]) -> Self:
+        """Read what `to_dict` gave.
+
+        Raises:
+            TypeError: Something is missing, or unknown.
+        """
+        others = {k: v for k, v in values.items() if not k.startswith(_RANK)}
+        ranks = tuple(values[f"{_RANK}{n}"] for n in count_ranks(values))
+        return cls(**others, effective_ranks=ranks)  # type: ignore[arg-type]
+
+
+def named_ranks(ranks: Sequence[float]) -> dict[str, float]:
+    """The effective ranks of views by their names: `effective_rank_1`, ..."""
+    return {f"{_RANK}{number}": rank for number, rank in enumerate(ranks, start=1)}
+
+
+def count_ranks(values: Mapping[str, Any]) -> range:
+    """The numbers of the views whose effective ranks are there, from 1."""
+    count = 0
+    while f"{_RANK}{count + 1}" in values:
+        count += 1
+    return range(1, count + 1)
 
 
 def new_optimizer(
-    views: ViewPair, lr: float, weight_decay: float, *, fast: bool = True
+    views: Encoders, lr: float, weight_decay: float, *, fast: bool = True
 ) -> torch.optim.Optimizer:
     """Adam on the views' weights; its fast form makes one pass over them."""
     weights = list(views.parameters())
@@ -70,7 +97,7 @@ def new_optimizer(
 
 
 def train(
-    views: ViewPair,
+    views: Encoders,
     source: ViewSource,
     loss: Loss,
     optimizer: torch.optim.Optimizer,
@@ -79,6 +106,7 @@ def train(
     first_epoch: int = 1,
     batch_size: int | None = None,
     seed: int = 0,
+    pairs: str = "all",
     fast: bool = True,
     precision: str = "float32",
     team: Team | None = None,
@@ -98,6 +126,7 @@ def train(
         first_epoch: The first.
         batch_size: Rows of a batch; None for all.
         seed: Of the batches.
+        pairs: Which views are compared, of `PAIRS`.
         fast: Take the fast steps where there are such.
         precision: Of dense products on CUDA, a key of `settings.PRECISIONS`.
         team: Who train together, each on its rows of the source.
@@ -116,6 +145,7 @@ def train(
         optimizer,
         fast=fast,
         captured=whole,
+        pairs=pairs,
         precision=precision,
         team=team,
     )
@@ -143,12 +173,14 @@ def train(
                     step.update()
             seconds = time.perf_counter() - started
             mean = sum(losses) / len(losses)
-            on_epoch(EpochRecord(epoch, mean, *watched, seconds))  # type: ignore[call-arg]
+            alignment, cosine, *ranks = watched
+            record = EpochRecord(epoch, mean, alignment, cosine, (*ranks,), seconds)
+            on_epoch(record)
 
 
 def warn_of_collapse(record: EpochRecord) -> bool:
     """Warn, and return whether it did, when the views have become one direction."""
-    rank = min(record.effective_rank_1, record.effective_rank_2)
+    rank = min(record.effective_ranks)
     if rank >= COLLAPSED_RANK or record.alignment < COLLAPSED_COSINE:
         return False
     message = (
@@ -168,12 +200,12 @@ def _copy(values: Sequence[Tensor], into: Sequence[Tensor]) -> None:
 
 @torch.no_grad()
 def _blame(
-    epoch: int, views: ViewPair, source: ViewSource, rows: Tensor | None, team: Team
+    epoch: int, views: Encoders, source: ViewSource, rows: Tensor | None, team: Team
 ) -> str:
     squares = [view.norm().double().square() for view in views(source, rows)]
     norms = team.sum(torch.stack(squares)).sqrt().tolist()
+    shown = in_words([f"{norm:.3g}" for norm in norms])
     return (
         f"the loss is not finite in epoch {epoch} (norms of the views, by the weights "
-        f"before it: {norms[0]:.3g} and {norms[1]:.3g}); the weights of the last good "
-        "epoch are kept"
+        f"before it: {shown}); the weights of the last good epoch are kept"
     )

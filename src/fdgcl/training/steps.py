@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import final
 
@@ -16,7 +16,7 @@ from fdgcl.settings import PRECISIONS
 from fdgcl.training.captured import Replay
 from fdgcl.training.team import Alone, Team
 from fdgcl.training.watching import effective_ranks, watch, watched_rows
-from fdgcl.views import Diffused, ViewPair, ViewSource
+from fdgcl.views import Diffused, Encoders, ViewSource
 from fdgcl.views.agreement import (
     Agreement,
     activate,
@@ -25,7 +25,8 @@ from fdgcl.views.agreement import (
     can_be_half,
     product,
 )
-from fdgcl.views.agreement_blocks import Pair, RowNotes
+from fdgcl.views.agreement_blocks import Pair
+from fdgcl.views.pairs import pairs_of
 from fdgcl.views.sources import Factors
 
 # On gradients in float16, beside the number of rows: between what is lost below its
@@ -51,7 +52,7 @@ class Step(abc.ABC):
             count: Rows of the batch in the whole team; None where these are all.
 
         Returns:
-            Loss, alignment, principal cosine and both effective ranks.
+            Loss, alignment, principal cosine and the effective rank of each view.
         """
 
     def update(self) -> None:
@@ -60,13 +61,14 @@ class Step(abc.ABC):
 
 
 def new_step(
-    views: ViewPair,
+    views: Encoders,
     source: ViewSource,
     loss: Loss,
     optimizer: Optimizer,
     *,
     fast: bool,
     captured: bool,
+    pairs: str = "all",
     precision: str = "float32",
     team: Team | None = None,
 ) -> Step:
@@ -79,18 +81,22 @@ def new_step(
         optimizer: Of their weights.
         fast: Take a fast way where there is one.
         captured: Whether all steps are alike, so that a GPU may be told of them once.
+        pairs: Which views are compared, of `PAIRS`.
         precision: Of dense products on CUDA.
         team: Who share a batch.
     """
+    plain = PlainStep(views, source, loss, optimizer, pairs=pairs, team=team)
     if not fast:
-        return PlainStep(views, source, loss, optimizer, team=team)
+        return plain
     on_gpu = views.mean.device.type == "cuda"
     step: Step
     if can_be_fused(loss, views.activation, views.standardize):
         half = on_gpu and precision == "float16" and can_be_half(views.weights[0])
-        step = FusedStep(views, source, loss, optimizer, half=half, team=team)
+        step = FusedStep(
+            views, source, loss, optimizer, pairs=pairs, half=half, team=team
+        )
     else:
-        step = PlainStep(views, source, loss, optimizer, team=team)
+        step = plain
     if captured and on_gpu and isinstance(source, Diffused):
         return CapturedStep(step, optimizer)
     return step
@@ -106,25 +112,28 @@ class PlainStep(Step):
 
     def __init__(
         self,
-        views: ViewPair,
+        views: Encoders,
         source: ViewSource,
         loss: Loss,
         optimizer: Optimizer,
         *,
+        pairs: str = "all",
         team: Team | None = None,
     ) -> None:
         super().__init__(optimizer)
         self._views, self._source, self._loss = views, source, loss
+        self._pairs = pairs_of(len(views.weights), pairs)
         self._team = team or Alone()
 
     def gradient(self, rows: Tensor | None, count: int | None = None) -> Tensor:  # noqa: ARG002
         """See the base class."""
         here = self._views(self._source, rows)
-        first, second = (self._team.gather_rows(view) for view in here)
-        value = self._loss(first, second)
-        watched = watch(first.detach(), second.detach())
+        found = [self._team.gather_rows(view) for view in here]
+        losses = [self._loss(found[i], found[j]) for i, j in self._pairs]
+        value = _mean(losses)
+        watched = watch([view.detach() for view in found], self._pairs)
         self._views.zero_grad(set_to_none=True)
-        value.backward()
+        torch.autograd.backward(value)
         _add_gradients(self._views, self._team)
         return torch.cat([value.detach()[None].to(watched), watched])
 
@@ -139,16 +148,18 @@ class FusedStep(Step):
 
     def __init__(
         self,
-        views: ViewPair,
+        views: Encoders,
         source: ViewSource,
         loss: Loss,
         optimizer: Optimizer,
         *,
+        pairs: str = "all",
         half: bool = False,
         team: Team | None = None,
     ) -> None:
         super().__init__(optimizer)
         self._views, self._source, self._half = views, source, half
+        self._pairs = pairs_of(len(views.weights), pairs)
         self._team = team or Alone()
         self._space: Tensor | None = None
         self._eta, self._iterations = 0.0, 1
@@ -160,7 +171,7 @@ class FusedStep(Step):
         factors = self._source.factors([*self._views.weights], rows, half=self._half)
         found = self._found(factors, rows, count)
         if found.principal_cosine is None:
-            watched = watch(*found.sample)
+            watched = watch([*found.sample], self._pairs)
         else:
             ranks = effective_ranks(found.sample)
             known = torch.stack([found.alignment, found.principal_cosine])
@@ -182,8 +193,7 @@ class FusedStep(Step):
             torch.mm(one, weight.to(kind), out=view)
         if self._half:
             gain = _HALF_GAIN * (len(out[0]) if count is None else count)
-        notes = activate(out, self._views.activation)
-        found = self._agree(out, notes, count, gain)
+        found = self._agree(out, count, gain)
         pairs = zip(features, out, strict=True)
         slopes = torch.stack([product(one.T, part) for one, part in pairs])
         slopes = self._team.sum(slopes)
@@ -192,21 +202,47 @@ class FusedStep(Step):
         return found
 
     def _others(self, rows: Tensor | None, count: int | None) -> Agreement:
-        pair = self._views.before_activation(self._source, rows)
-        parts = pair[0].detach(), pair[1].detach()
-        found = self._agree(parts, activate(parts, self._views.activation), count)
+        views = self._views.before_activation(self._source, rows)
+        parts = [view.detach() for view in views]
+        found = self._agree(parts, count)
         self._views.zero_grad(set_to_none=True)
         # Where the views were, their gradients are now.
-        torch.autograd.backward(pair, parts)
+        torch.autograd.backward(views, parts)
         _add_gradients(self._views, self._team)
         return found
 
     def _agree(
-        self, views: Pair, notes: RowNotes, count: int | None, gain: float = 1.0
+        self, views: Sequence[Tensor], count: int | None, gain: float = 1.0
     ) -> Agreement:
+        """Overwrite the views by the gradient before their activation."""
+        if len(self._pairs) == 1:
+            first, second = views
+            return self._compare((first, second), count, gain)
+        # A pair's gradient takes the place of its views, which others need as well.
+        slopes = [torch.zeros_like(view) for view in views]
+        samples: dict[int, Tensor] = {}
+        each: list[Agreement] = []
+        for i, j in self._pairs:
+            pair = views[i].clone(), views[j].clone()
+            each.append(self._compare(pair, count, gain))
+            samples.update(zip((i, j), each[-1].sample, strict=True))
+            for place, part in zip((i, j), pair, strict=True):
+                slopes[place].add_(part, alpha=1 / len(self._pairs))
+        for view, slope in zip(views, slopes, strict=True):
+            view.copy_(slope)
+        cosines = [one.principal_cosine for one in each]
+        known = [cosine for cosine in cosines if cosine is not None]
+        return Agreement(
+            _mean([one.value for one in each]),
+            _mean([one.alignment for one in each]),
+            _mean(known) if known else None,
+            torch.stack([samples[view] for view in range(len(views))]),
+        )
+
+    def _compare(self, views: Pair, count: int | None, gain: float) -> Agreement:
         found = agree(
             views,
-            notes,
+            activate(views, self._views.activation),
             activation=self._views.activation,
             eta=self._eta,
             iterations=self._iterations,
@@ -218,13 +254,13 @@ class FusedStep(Step):
         sample = self._team.gather_rows(found.sample.transpose(0, 1))
         return found._replace(sample=sample.transpose(0, 1))
 
-    def _workspace(self, rows: int, weights: Tensor) -> Pair:
-        """Room for both views, the same in each step: new memory is slow memory."""
+    def _workspace(self, rows: int, weights: Tensor) -> list[Tensor]:
+        """Room for all views, the same in each step: new memory is slow memory."""
         if self._space is None or self._space.shape[1] < rows:
             kind = torch.float16 if self._half else weights.dtype
-            self._space = weights.new_empty(2, rows, weights.shape[2], dtype=kind)
-        first, second = self._space[:, :rows]
-        return first, second
+            views, _, dim = weights.shape
+            self._space = weights.new_empty(views, rows, dim, dtype=kind)
+        return [*self._space[:, :rows]]
 
 
 @final
@@ -246,7 +282,12 @@ class CapturedStep(Step):
         self._update()
 
 
-def _add_gradients(views: ViewPair, team: Team) -> None:
+def _mean(values: Sequence[Tensor]) -> Tensor:
+    """The mean of numbers; of one, that one to the bit."""
+    return values[0] if len(values) == 1 else torch.stack([*values]).mean()
+
+
+def _add_gradients(views: Encoders, team: Team) -> None:
     """Give each member the whole batch's gradient, in one message."""
     if team.size == 1:
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -18,14 +20,27 @@ def watched_rows(num_rows: int, members: int = 1) -> slice:
 
 
 @torch.no_grad()
-def watch(first: Tensor, second: Tensor) -> Tensor:
-    """Alignment, principal cosine and both effective ranks, of a few hundred rows."""
-    rows = watched_rows(len(first))
-    first, second = first[rows], second[rows]
-    alignment = row_cosines(first, second).mean()
-    cosine = principal_direction(first) @ principal_direction(second)
-    ranks = effective_ranks(torch.stack([first, second]))
-    return torch.cat([torch.stack([alignment, cosine.abs()]).to(ranks), ranks])
+def watch(views: Sequence[Tensor], pairs: Sequence[tuple[int, int]]) -> Tensor:
+    """Look at a few hundred rows.
+
+    Args:
+        views: (rows, dim) each.
+        pairs: Which of them are compared.
+
+    Returns:
+        Alignment and principal cosine, means over the pairs, and each view's effective
+        rank.
+    """
+    rows = watched_rows(len(views[0]))
+    seen = [view[rows] for view in views]
+    units = [principal_direction(view) for view in seen]
+    found = [
+        torch.stack([row_cosines(seen[i], seen[j]).mean(), (units[i] @ units[j]).abs()])
+        for i, j in pairs
+    ]
+    both = found[0] if len(found) == 1 else torch.stack(found).mean(0)
+    ranks = effective_ranks(torch.stack(seen))
+    return torch.cat([both.to(ranks), ranks])
 
 
 def effective_ranks(views: Tensor) -> Tensor:

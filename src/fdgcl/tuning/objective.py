@@ -18,7 +18,7 @@ from fdgcl.evaluation import validation_scores
 from fdgcl.model import FDGCL
 from fdgcl.training import NonFiniteLossError, TrainingWarning, warn_of_collapse
 from fdgcl.tuning.problem import Problem
-from fdgcl.views.combination import Combination
+from fdgcl.views.combination import Combination, view_weights
 
 # Copies of the embedding that the probe holds: as it is, under each normalisation, and
 # what is multiplied with them.
@@ -102,9 +102,10 @@ class Objective:
         if free is None:
             return
         plan = model.plan(self.problem.graph)
-        columns = Combination(0.5, settings.combine, settings.keep).width(
-            settings.dim, plan.workload.features, plan.workload.relations
-        )
+        weights = view_weights(0.5, len(settings.orders))
+        views = Combination(weights, settings.combine, settings.keep)
+        load = plan.workload
+        columns = views.width(settings.dim, load.features, load.relations)
         probe = _PROBE_COPIES * 4 * self.problem.graph.num_nodes * columns
         needed = max(plan.peak_bytes, probe)
         if needed > _USABLE * free:

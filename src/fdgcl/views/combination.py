@@ -1,4 +1,4 @@
-"""From two views, and what is kept beside them, to one embedding."""
+"""From the views, and what is kept beside them, to one embedding."""
 
 from __future__ import annotations
 
@@ -12,8 +12,28 @@ from torch import Tensor, nn
 COMBINATIONS = ("sum", "concat")
 KEPT = ("features", "local", "global")
 
-Views = tuple[Tensor, Tensor]
+Views = Sequence[Tensor]
 Kept = Callable[[str], Tensor]
+
+
+def view_weights(beta: float | Sequence[float], count: int) -> tuple[float, ...]:
+    """Return the weight of each view in the embedding; they add up to 1.
+
+    Args:
+        beta: The weight of the first view, of which the others share the rest; or the
+            weights of all.
+        count: How many views there are.
+
+    Example:
+        >>> view_weights(0.5, 3), view_weights((1, 3), 2)
+        ((0.5, 0.25, 0.25), (0.25, 0.75))
+    """
+    if isinstance(beta, Sequence):
+        total = sum(beta)
+        return tuple(weight / total for weight in beta)
+    if count == 1:
+        return (1.0,)
+    return (beta, *[(1 - beta) / (count - 1)] * (count - 1))
 
 
 @final
@@ -26,7 +46,7 @@ class Combination(nn.Module):
     so that a weight means the same for each; the paper's plain mixture is left alone.
 
     Args:
-        beta: Weight of the first view.
+        weights: Of each view.
         combine: `sum` or `concat`.
         keep: Of `features`, `local` and `global`.
         keep_weight: Weight of each block that is kept.
@@ -35,22 +55,22 @@ class Combination(nn.Module):
 
     def __init__(
         self,
-        beta: float,
+        weights: Sequence[float],
         combine: str = "sum",
         keep: Sequence[str] = (),
         keep_weight: float = 1.0,
         dtype: torch.dtype = torch.float32,
     ) -> None:
         super().__init__()
-        self.beta = beta
+        self.weights = tuple(weights)
         self.combine = combine
         self.keep = tuple(keep)
-        length = math.hypot(beta, 1 - beta)
-        both = [(0, beta / length), (1, (1 - beta) / length)]
-        self._views = [(view, share) for view, share in both if share > 0]
-        count = len(self._views) if combine == "concat" else 1
-        weights = [share for _, share in self._views] if combine == "concat" else [1.0]
-        self._weights = [*weights, *[keep_weight] * len(self.keep)]
+        length = math.hypot(*self.weights)
+        each = [(view, weight / length) for view, weight in enumerate(self.weights)]
+        self._views = [(view, share) for view, share in each if share > 0]
+        shares = [share for _, share in self._views] if combine == "concat" else [1.0]
+        count = len(shares)
+        self._shares = [*shares, *[keep_weight] * len(self.keep)]
         self.is_plain = combine == "sum" and not self.keep
         self.register_buffer("scales", torch.ones(count + len(self.keep), dtype=dtype))
         self.scales: Tensor
@@ -72,7 +92,7 @@ class Combination(nn.Module):
         blocks = self._blocks(views, kept)
         if self.is_plain:
             return blocks[0]
-        parts = zip(blocks, self.scales, self._weights, strict=True)
+        parts = zip(blocks, self.scales, self._shares, strict=True)
         return torch.cat([block * (scale * share) for block, scale, share in parts], 1)
 
     @torch.no_grad()
@@ -93,5 +113,13 @@ class Combination(nn.Module):
         if self.combine == "concat":
             blocks = [views[view] for view, _ in self._views]
         else:
-            blocks = [self.beta * views[0] + (1 - self.beta) * views[1]]
+            blocks = [_mixed(views, self.weights)]
         return [*blocks, *(kept(name) for name in self.keep)]
+
+
+def _mixed(views: Views, weights: Sequence[float]) -> Tensor:
+    first, *others = zip(views, weights, strict=True)
+    mixed = first[0] * first[1]
+    for view, weight in others:
+        mixed = mixed + view * weight
+    return mixed

@@ -20,18 +20,19 @@ from fdgcl.views.standardization import inverse_root
 
 
 @final
-class ViewPair(nn.Module):
-    """Two encoders of the same features, alike but for their order and weights.
+class Encoders(nn.Module):
+    """Encoders of the same features, alike but for their order and weights.
 
     Args:
         num_features: Columns of X.
         dim: Columns of each view.
+        count: How many encoders, and views, there are.
         init_scale: Factor on the initial weights.
         activation: Name of the activation.
         standardize: Bring every hidden column to mean 0 and variance 1, over all
             nodes, before the activation. Without it the cosine losses soon move all
             rows onto one direction.
-        combination: How the views become the embedding; half of each if not given.
+        combination: How the views become the embedding; alike if not given.
         scaled_columns: Whether features are scaled column by column beforehand.
         centred_columns: Whether that includes their means.
         dynamics: Each view's dynamics, where training changes them.
@@ -45,6 +46,7 @@ class ViewPair(nn.Module):
         num_features: int,
         dim: int,
         *,
+        count: int = 2,
         init_scale: float = 1.0,
         activation: str = "relu",
         standardize: bool = True,
@@ -60,15 +62,15 @@ class ViewPair(nn.Module):
         generator = torch.Generator().manual_seed(seed)
         self.weights = nn.ParameterList(
             _glorot(num_features * relations, dim, init_scale, generator, dtype)
-            for _ in range(2)
+            for _ in range(count)
         )
         self._dynamics = nn.ModuleList(dynamics)
         self.standardize = standardize
-        self.combination = combination or Combination(0.5, dtype=dtype)
+        self.combination = combination or Combination([1 / count] * count, dtype=dtype)
         self.activation = activation
         self._activation = choose("activation", activation, ACTIVATIONS)
-        self.register_buffer("mean", torch.zeros(2, dim, dtype=dtype))
-        self.register_buffer("scale", torch.ones(2, dim, dtype=dtype))
+        self.register_buffer("mean", torch.zeros(count, dim, dtype=dtype))
+        self.register_buffer("scale", torch.ones(count, dim, dtype=dtype))
         self.mean: Tensor
         self.scale: Tensor
         # Not used here: another graph's features are scaled as the training graph's.
@@ -100,16 +102,15 @@ class ViewPair(nn.Module):
             self.column_means.copy_(torch.from_numpy(columns.means))
 
     def forward(self, source: ViewSource, rows: Tensor | None = None) -> Views:
-        """Both views of the given rows (all by default), as training sees them."""
-        first, second = self.before_activation(source, rows)
-        return self._activation(first), self._activation(second)
+        """The views of the given rows (all by default), as training sees them."""
+        return [self._activation(view) for view in self.before_activation(source, rows)]
 
     def before_activation(
         self, source: ViewSource, rows: Tensor | None = None
     ) -> Views:
-        """Both views as they are before the activation."""
+        """The views as they are before the activation."""
         encode = source.standardized if self.standardize else source.hidden
-        return encode(0, self.weights[0], rows), encode(1, self.weights[1], rows)
+        return [encode(view, weight, rows) for view, weight in enumerate(self.weights)]
 
     @torch.no_grad()
     def freeze_statistics(self, source: ViewSource) -> None:
@@ -129,8 +130,8 @@ class ViewPair(nn.Module):
 
     @torch.no_grad()
     def each(self, source: ViewSource, rows: Tensor | None = None) -> Views:
-        """Both views of the given rows (all by default), with frozen statistics."""
-        return self._frozen(0, source, rows), self._frozen(1, source, rows)
+        """The views of the given rows (all by default), with frozen statistics."""
+        return [self._frozen(view, source, rows) for view in range(len(self.weights))]
 
     def _parts(self, source: ViewSource) -> Iterator[tuple[Views, Kept]]:
         for rows in source.row_blocks(self.mean.device):

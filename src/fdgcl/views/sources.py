@@ -27,18 +27,19 @@ from fdgcl.views.precompute import (
 )
 from fdgcl.views.standardization import inverse_root, standardize
 
-VIEW_NAMES = {"local": 0, "global": 1}
+#: Of the first and the last order.
+VIEW_NAMES = {"local": 0, "global": -1}
 
 
 class Factors(NamedTuple):
-    """Two products that are the standardised features of the views.
+    """Products that are the standardised features of the views.
 
     Attributes:
         features: (rows, features) for each view, constant.
-        weights: (2, features, dim), with gradient.
+        weights: (views, features, dim), with gradient.
     """
 
-    features: tuple[Tensor, Tensor]
+    features: Sequence[Tensor]
     weights: Tensor
 
 
@@ -111,7 +112,7 @@ class ViewSource(abc.ABC):
         *,
         half: bool = False,  # noqa: ARG002
     ) -> Factors | None:
-        """Both views' standardised features as products, where they are such.
+        """The views' standardised features as products, where they are such.
 
         Args:
             weights: Each view's.
@@ -221,13 +222,14 @@ class Diffused(ViewSource):
             return None
         folded = fold(weights, self._covariances)
         if not half:
-            return Factors((self._rows(0, rows), self._rows(1, rows)), folded)
-        first, second = self._halves if rows is None else self._halves[:, rows]
-        return Factors((first, second), folded * self._deviations)
+            views = range(len(self._centred))
+            return Factors([self._rows(view, rows) for view in views], folded)
+        halves = self._halves if rows is None else self._halves[:, rows]
+        return Factors([*halves], folded * self._deviations)
 
     @cached_property
     def _deviations(self) -> Tensor:
-        """Of the features, (2, features, 1); constant ones have 1."""
+        """Of the features, (views, features, 1); constant ones have 1."""
         variances = self._covariances.diagonal(dim1=1, dim2=2)
         return torch.where(variances > 0, variances, 1.0).sqrt()[..., None]
 

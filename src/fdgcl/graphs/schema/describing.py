@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from fdgcl._checks import in_words
 from fdgcl.graphs.schema.columns import WRITTEN, ColumnSchema
 
 _SHOWN = 5
@@ -21,7 +22,7 @@ def listed(names: Sequence[str], shown: int = _SHOWN) -> str:
     """Return names as one says them: "a, b and c", "a, b and 7 more"."""
     if len(names) > shown:
         return f"{', '.join(names[: shown - 1])} and {len(names) - shown + 1} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    return in_words(names)
 
 
 def describe(columns: Iterable[ColumnSchema]) -> tuple[str, ...]:
