@@ -18,7 +18,6 @@ from fdgcl._progress import Progress
 from fdgcl.diffusion.plan import Plan
 from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.graphs.scaling import COLUMN_SCALINGS
-from fdgcl.losses import build_loss
 from fdgcl.preparation import UNINFORMATIVE_BETA, Preparation
 from fdgcl.runs import CHECKPOINT_SECONDS, Config, RunFolder, TrainingLog
 from fdgcl.settings import Settings
@@ -268,7 +267,7 @@ def _run_epochs(
         train(
             views,
             source,
-            build_loss(settings.loss, settings.eta),
+            settings.new_loss(),
             log.optimizer,
             epochs=settings.epochs,
             first_epoch=len(log.history) + 1,

@@ -37,6 +37,7 @@ from fdgcl.views import Encoders, ViewSource
 
 if TYPE_CHECKING:
     from fdgcl.graphs.schema import Schemas
+    from fdgcl.losses import Loss
 
 
 class FDGCL(Estimator):
@@ -76,7 +77,9 @@ class FDGCL(Estimator):
         activation: `relu`, `elu`, `gelu`, `tanh` or `linear`.
         standardize: Bring every hidden column to mean 0 and variance 1 over all nodes
             before the activation; False is the paper's text to the letter.
-        loss: `regularized-cosmean`, `cosmean`, `euclidean`, `barlow-twins`, `vicreg`.
+        loss: `regularized-cosmean`, `cosmean`, `euclidean`, `barlow-twins`, `vicreg`, a
+            `Loss`, or the import path of one of yours: `package.module:Class`.
+        loss_options: The loss's own options, such as `{"variance": 10}`.
         pairs: Which views the loss compares: `all` pairs, or `consecutive` ones.
         beta: Weight of the first view in the embedding, of which the others share the
             rest, or weights of all. None lets the graph decide, without labels: all
@@ -138,7 +141,8 @@ class FDGCL(Estimator):
         init_scale: float = 10.0,
         activation: str = "linear",
         standardize: bool = True,
-        loss: str = "regularized-cosmean",
+        loss: str | Loss = "regularized-cosmean",
+        loss_options: Mapping[str, Any] | None = None,
         pairs: str = "all",
         beta: float | Sequence[float] | None = None,
         combine: str = "sum",
@@ -178,6 +182,7 @@ class FDGCL(Estimator):
         self.activation = activation
         self.standardize = standardize
         self.loss = loss
+        self.loss_options = loss_options
         self.pairs = pairs
         self.beta = beta
         self.combine = combine

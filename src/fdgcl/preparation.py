@@ -34,7 +34,6 @@ from fdgcl.graphs.operators import Direction, Normalization, Operator, build_ope
 from fdgcl.graphs.persistence import Persistence, feature_persistence
 from fdgcl.graphs.scaling import ColumnScale, column_scale, scale_features
 from fdgcl.graphs.structural import structural_features
-from fdgcl.losses import build_loss
 from fdgcl.settings import Settings
 from fdgcl.views import Diffused, InLoop, Stepped, ViewSource
 from fdgcl.views.agreement import can_be_fused
@@ -156,9 +155,10 @@ class Preparation:
     def _held(self) -> int:
         """Matrices of a view's size that a training step holds, for each view."""
         settings = self.settings
-        loss = build_loss(settings.loss, settings.eta)
-        if not settings.fast or not can_be_fused(
-            loss, settings.activation, settings.standardize
+        # A loss of the user's own, which may not be at hand, is none of the fused ones.
+        plain = not settings.fast or ":" in settings.loss
+        if plain or not can_be_fused(
+            settings.new_loss(), settings.activation, settings.standardize
         ):
             return 5
         nodes, features = self.features.shape

@@ -22,6 +22,7 @@ from fdgcl._checks import (
     choose,
     nearest,
 )
+from fdgcl._parts import name_of, options_of
 from fdgcl.diffusion import (
     GRADIENTS,
     Dynamics,
@@ -32,7 +33,7 @@ from fdgcl.diffusion import (
 from fdgcl.graphs.operators import Direction, Normalization
 from fdgcl.graphs.scaling import FEATURE_SCALINGS
 from fdgcl.graphs.structural import STRUCTURAL
-from fdgcl.losses import LOSSES
+from fdgcl.losses import LOSSES, Loss, build_loss
 from fdgcl.views import ACTIVATIONS, COMBINATIONS, KEPT, PAIRS
 from fdgcl.views.readout import check_readouts
 
@@ -74,6 +75,7 @@ class Settings:
     activation: str
     standardize: bool
     loss: str
+    loss_options: Mapping[str, Any] | None
     pairs: str
     beta: float | Sequence[float] | None
     combine: str
@@ -94,6 +96,7 @@ class Settings:
     fast: bool
 
     def __post_init__(self) -> None:
+        self._check_loss()
         self._check_orders()
         self._check_keep()
         object.__setattr__(self, "readout", check_readouts(self.readout))
@@ -165,9 +168,41 @@ class Settings:
             raise InputError(message)
         object.__setattr__(self, "beta", weights)
 
+    def _check_loss(self) -> None:
+        """Turn an object into what can be saved, and check a loss that is known.
+
+        One that has to be imported is not before it is needed: a trained model does
+        without.
+        """
+        given: object = self.loss
+        if isinstance(given, Loss):
+            if self.loss_options:
+                message = (
+                    f"loss_options belong to a loss given by name, and {given!r} has "
+                    f"options already, got {self.loss_options!r}"
+                )
+                raise InputError(message)
+            options = options_of("loss", given)
+            object.__setattr__(self, "loss", name_of("loss", given, LOSSES))
+            object.__setattr__(self, "loss_options", options or None)
+            return
+        options_given: object = self.loss_options
+        if not isinstance(options_given, Mapping | None):
+            message = f"loss_options must map names to values, got {options_given!r}"
+            raise InputError(message)
+        if options_given is not None:
+            object.__setattr__(self, "loss_options", dict(options_given))
+        if not isinstance(given, str) or ":" not in given:
+            choose("loss", self.loss, LOSSES)
+            self.new_loss()
+
+    def new_loss(self) -> Loss:
+        """The loss itself."""
+        return build_loss(self.loss, self.eta, self.loss_options)
+
     def _check_single(self) -> None:
         """Refuse to train a view by a loss that only compares it with others."""
-        if len(self.orders) == 1 and self.epochs and LOSSES[self.loss].needs_two:
+        if len(self.orders) == 1 and self.epochs and self.new_loss().needs_two:
             message = (
                 f"loss {self.loss!r} compares views of two orders or more, and there "
                 f"is one, {self.orders[0]:g}: give more orders, choose loss "
@@ -220,7 +255,6 @@ class Settings:
             ("combine", self.combine, dict.fromkeys(COMBINATIONS)),
             ("pairs", self.pairs, dict.fromkeys(PAIRS)),
             ("activation", self.activation, ACTIVATIONS),
-            ("loss", self.loss, LOSSES),
             ("gradient", self.gradient, dict.fromkeys(GRADIENTS)),
             ("strategy", self.strategy, dict.fromkeys(STRATEGIES)),
             ("structural features", self.structural, STRUCTURAL),

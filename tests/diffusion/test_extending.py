@@ -32,7 +32,8 @@ def kinds_on_the_page():
         module = types.ModuleType(f"listing_{number}")
         exec(compile(fence, f"{PAGE.name}, listing {number}", "exec"), module.__dict__)
         for value in vars(module).values():
-            if isinstance(value, type) and value.__module__ == module.__name__:
+            own = isinstance(value, type) and value.__module__ == module.__name__
+            if own and issubclass(value, Dynamics):
                 found[value.name] = value
     return found
 

@@ -16,7 +16,6 @@ from fdgcl.benchmark.literature import SolverInLoop, train_in_loop
 from fdgcl.benchmark.memory import give_back_free_memory, peak_memory
 from fdgcl.fitting import fit_views, new_views, start_log
 from fdgcl.graphs import Graph
-from fdgcl.losses import build_loss
 from fdgcl.preparation import Preparation, prepare
 from fdgcl.runs import Config
 from fdgcl.settings import Settings
@@ -112,7 +111,7 @@ def train_theirs(
         train_in_loop(
             views,
             source,
-            build_loss(settings.loss, settings.eta),
+            settings.new_loss(),
             new_optimizer(views, prepared.lr, settings.weight_decay, fast=False),
             epochs=epochs,
             on_epoch=watch.epoch,

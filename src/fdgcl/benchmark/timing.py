@@ -18,7 +18,6 @@ from fdgcl._checks import choose
 from fdgcl.benchmark.clock import now
 from fdgcl.benchmark.memory import peak_memory
 from fdgcl.fitting import new_views
-from fdgcl.losses import build_loss
 from fdgcl.preparation import Preparation
 from fdgcl.training import EpochRecord, new_optimizer, train
 from fdgcl.views import Diffused, InLoop, Stepped, ViewSource
@@ -61,7 +60,7 @@ def time_training(
     # The transposed graph belongs to no way: every backward pass in a loop needs it.
     assert prepared.operator.matrix.transposed.nnz
     views = new_views(settings, prepared.graph.num_features, prepared.beta)
-    loss = build_loss(settings.loss, settings.eta)
+    loss = settings.new_loss()
     fast = settings.fast
     optimizer = new_optimizer(views, settings.lr, settings.weight_decay, fast=fast)
     losses: list[float] = []

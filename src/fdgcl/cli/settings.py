@@ -164,8 +164,16 @@ SETTINGS = (
         str,
         TRAINING,
         "What makes the views agree: regularized-cosmean, cosmean, euclidean, "
-        "barlow-twins or vicreg.",
+        "barlow-twins, vicreg, or package.module:Class of your own.",
         "regularized-cosmean",
+    ),
+    Setting(
+        "loss_options",
+        str,
+        TRAINING,
+        "Options of the loss, as in variance=10,covariance=0.5.",
+        "the loss's own",
+        "A=X,...",
     ),
     Setting(
         "pairs",
@@ -323,26 +331,24 @@ def given_settings(
     for name in ("keep", "readout"):
         if name in given:
             given[name] = tuple(part for part in given[name].split(",") if part)
-    if "dynamics_options" in given:
-        given["dynamics_options"] = _pairs(given["dynamics_options"])
+    for name in ("dynamics_options", "loss_options"):
+        if name in given:
+            given[name] = _pairs(f"--{name.replace('_', '-')}", given[name])
     if str(given.get("skip", "")).lstrip("+-").isdigit():
         given["skip"] = int(given["skip"])
     return given
 
 
-def _pairs(text: str) -> dict[str, Any]:
+def _pairs(option: str, text: str) -> dict[str, Any]:
     """Options as in `reaction=fisher,nu=0.5`; numbers and true or false are such."""
     found: dict[str, Any] = {}
     for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")
         if not equals or not name.strip():
-            message = (
-                '--dynamics-options must be as in "reaction=fisher,nu=0.5", got '
-                f"{text!r}"
-            )
+            message = f"{option} must be as in NAME=VALUE,NAME=VALUE, got {text!r}"
             raise InputError(message)
         if name.strip() in found:
-            message = f"--dynamics-options names {name.strip()!r} twice"
+            message = f"{option} names {name.strip()!r} twice"
             raise InputError(message)
         found[name.strip()] = _value(value.strip())
     return found

@@ -18,7 +18,6 @@ from torch import Tensor
 
 from fdgcl.graphs import Graph
 from fdgcl.graphs.sparse import SparseMatrix
-from fdgcl.losses import build_loss
 from fdgcl.preparation import Preparation, prepare_training
 from fdgcl.settings import Settings
 from fdgcl.training import EpochRecord, new_optimizer, train
@@ -112,7 +111,7 @@ def gcn_embedding(
     train(
         views,
         source,
-        build_loss(settings.loss, settings.eta),
+        settings.new_loss(),
         new_optimizer(views, prepared.lr, settings.weight_decay, fast=settings.fast),
         epochs=settings.epochs,
         batch_size=prepared.batch_size,

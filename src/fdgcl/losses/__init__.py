@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from fdgcl._checks import choose
+from collections.abc import Mapping
+from typing import Any
+
+from fdgcl._parts import class_of, made
 from fdgcl.losses.barlow_twins import BarlowTwins
 from fdgcl.losses.base import Loss
 from fdgcl.losses.cosmean import Cosmean, row_cosines
@@ -39,16 +42,26 @@ LOSSES: dict[str, type[Loss]] = {
 }
 
 
-def build_loss(name: str, eta: float = 0.15) -> Loss:
+def build_loss(
+    name: str, eta: float = 0.15, options: Mapping[str, Any] | None = None
+) -> Loss:
     """Build a loss by its name.
 
     Args:
-        name: A key of `LOSSES`.
-        eta: Weight of the regulariser of `regularized-cosmean`; the other losses
-            have no such term and do not use it.
+        name: A key of `LOSSES`, or the import path of a class: `package.module:Class`.
+        eta: Weight of the regulariser of `regularized-cosmean`, unless the options
+            have it; the other losses have no such term and do not use it.
+        options: The loss's own options.
 
     Raises:
-        InputError: The name is unknown, or `eta` is negative.
+        InputError: The name or an option is unknown, or a value is not allowed.
+
+    Example:
+        >>> build_loss("vicreg", options={"variance": 10})
+        VICReg(25.0, 10.0, 1.0)
     """
-    kind = choose("loss", name, LOSSES)
-    return RegularizedCosmean(eta) if kind is RegularizedCosmean else kind()
+    kind = class_of("loss", name, LOSSES, Loss)
+    given = dict(options or {})
+    if kind is RegularizedCosmean:
+        given = {"eta": eta, **given}
+    return made("loss", kind, given, name)

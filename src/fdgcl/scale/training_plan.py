@@ -12,7 +12,6 @@ from typing import Any
 from fdgcl._checks import InputError
 from fdgcl._memory import describe_size
 from fdgcl.batching import batch_rows
-from fdgcl.losses import build_loss
 from fdgcl.scale.cost import (
     describe_seconds,
     embed_seconds,
@@ -161,7 +160,7 @@ def _trained_numbers(
         # Two windows, and the positions of their rows, which are twice as long.
         held = 2 * dealing.largest_window
         rows = dealing.largest_batch
-    loss = build_loss(settings.loss, settings.eta)
+    loss = settings.new_loss()
     fused = settings.fast and can_be_fused(
         loss, settings.activation, settings.standardize
     )
