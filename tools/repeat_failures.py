@@ -31,7 +31,7 @@ FILES: dict[str, str | bytes] = {
     "edges.csv": EDGES,
     "x.csv": FEATURES,
     "no_number.csv": FEATURES.replace("n49,49", "n49,many"),
-    "nan.csv": FEATURES.replace("n49,49", "n49,nan"),
+    "infinite.csv": FEATURES.replace("n49,49", "n49,inf"),
     "twice.csv": FEATURES + "n3,1,2\n",
     "few.csv": FEATURES.replace("n7,7,49\n", ""),
     "header.csv": "source,target\n",
@@ -78,7 +78,7 @@ CASES = {
     "convert-negative-weight": _convert("negative.csv"),
     "convert-nothing-left": _convert("loops.csv"),
     "convert-duplicate-labels": _convert("edges.csv", "--labels", "words.csv"),
-    "convert-not-finite": _convert("edges.csv", "--features", "nan.csv"),
+    "convert-not-finite": _convert("edges.csv", "--features", "infinite.csv"),
     "convert-only-a-header": _convert("header.csv"),
     "convert-packed": _convert("packed.csv"),
 }

@@ -46,9 +46,11 @@ def test_both_ways_agree_and_are_told_whole(device: str) -> None:
     assert told["loop"]["timed_epochs"] == 2
     assert told["differences"]["loss"] < half_digits("float32")
     assert told["differences"]["untrained"] < half_digits("float32")
-    # Where a gradient is nearly 0, rounding decides on its sign, and with it on where
-    # each of Adam's three updates moves a weight by the learning rate.
-    assert told["differences"]["embedding"] < 1e-2
+    # Adam divides each gradient by its size: of the smallest here, 1/400 of the
+    # largest, rounding counts 400 times as much. It may not come to one of the three
+    # updates, which move weights by the learning rate; leaving one out is more.
+    update = bench_settings(device=device).lr
+    assert told["differences"]["embedding"] < update
     assert told["floor"]["flop"] == 8 * 150 * 8 * 8
     distance = told["ours"]["epoch_seconds"] / told["floor"]["seconds"]
     assert told["floor"]["distance"] == pytest.approx(distance)

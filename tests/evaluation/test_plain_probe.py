@@ -77,6 +77,7 @@ class Plain:
 
     def advance(self) -> None:
         before = self.gradient()
+        # A gradient of length 1e-5 is where the batched one stops as well.
         if not self.running or (before**2).sum() <= 1e-10:
             self.running = False
             return

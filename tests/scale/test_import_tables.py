@@ -28,6 +28,7 @@ from fdgcl.scale.importing.budget import Budget
 from fdgcl.scale.importing.fitcost import FitCost
 from fdgcl.scale.memory import resident_bytes
 from fdgcl.scale.store import Store
+from tolerances import assert_agree
 
 NODES = 90
 
@@ -241,9 +242,8 @@ def test_a_column_that_would_outweigh_all_others(tmp_path: Path) -> None:
     )
     store = import_in_pieces(tmp_path / "store", request, TINY)
     x = stored_features(store).astype(np.float64)
-    # Of float32 numbers around 0 and 1, averaged over 90 rows.
-    np.testing.assert_allclose(x.std(axis=0), 1, atol=1e-6)
-    np.testing.assert_allclose(x.mean(axis=0), 0, atol=1e-6)
+    assert_agree(x.std(axis=0), np.ones(9), np.float32)
+    assert_agree(x.mean(axis=0), np.zeros(9), np.float32, size=1)
 
 
 def test_all_zero_features(tmp_path: Path) -> None:

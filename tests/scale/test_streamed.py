@@ -80,7 +80,8 @@ def test_statistics_of_blocks_far_from_each_other() -> None:
     # Twice: products of blocks' means are added to those of their rows.
     bound = 2 * covariance_bound(exact, np.float32, 96)
     assert_within(found, expected, bound)
-    assert bound[2, 2] < 1e-10
+    # The constant column: squares of 0.1 that were not centred first lose more.
+    assert bound[2, 2] < gamma(1, np.float32) * 0.1**2
 
 
 def test_statistics_are_kept_until_the_features_change(tmp_path: Path) -> None:
