@@ -250,7 +250,7 @@ def test_altered_files_are_named(fdgcl: Command) -> None:
 
 
 def test_help_names_what_diffusion_depends_on(fdgcl: Command) -> None:
-    text = fdgcl("diffuse", "--help").stdout
+    text = fdgcl("diffuse", "--help-all").stdout
     for name in ("orders", "time", "step", "window", "dtype", "only", "dask"):
         assert f"--{name} " in text
     for name in ("dim", "epochs", "gradient", "seed", "device"):
