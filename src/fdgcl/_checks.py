@@ -47,6 +47,23 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f'; did you mean "{matches[0]}"?' if matches else ""
 
 
+def unknown_setting(name: str, known: Iterable[str]) -> str:
+    """Say that there is no such setting: the nearest one, or what it is called now."""
+    return renamed(name) or f"unknown setting {name!r}{nearest(name, known)}"
+
+
+def renamed(name: str, dashes: str = "") -> str | None:
+    """Say what a setting is called now; None of those that had no other name.
+
+    Args:
+        name: The name that was given, without dashes.
+        dashes: What stands before the names of options.
+    """
+    if name not in ("memory", "short-memory"):
+        return None
+    return f"the solver's memory is called {dashes}window now, not {dashes}{name}"
+
+
 def choose(kind: str, name: str, registry: Mapping[str, T]) -> T:
     """Look `name` up in `registry`; an unknown name is refused with the nearest one.
 

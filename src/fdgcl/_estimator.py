@@ -6,9 +6,31 @@ Its own base class does the same, and takes a second to import.
 from __future__ import annotations
 
 import inspect
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, ParamSpec, Self
 
-from fdgcl._checks import InputError, nearest
+from fdgcl._checks import InputError, nearest, renamed
+
+P = ParamSpec("P")
+
+
+def answers_old_names(init: Callable[P, None]) -> Callable[P, None]:
+    """Let an `__init__` say what a parameter is called now, where that has changed."""
+
+    @wraps(init)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> None:
+        _refuse_old_names(kwargs)
+        init(*args, **kwargs)
+
+    return checked
+
+
+def _refuse_old_names(given: Mapping[str, object]) -> None:
+    for name in given:
+        message = renamed(name)
+        if message:
+            raise InputError(message)
 
 
 class Estimator:
@@ -24,6 +46,7 @@ class Estimator:
         Raises:
             InputError: There is no such parameter.
         """
+        _refuse_old_names(params)
         known = self._defaults()
         for name, value in params.items():
             if name not in known:

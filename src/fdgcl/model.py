@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
-from fdgcl._estimator import Estimator
+from fdgcl._estimator import Estimator, answers_old_names
 from fdgcl._progress import Progress
 from fdgcl.diffusion.plan import Plan
 from fdgcl.fitting import (
@@ -65,7 +65,8 @@ class FDGCL(Estimator):
             itself, side by side; `merge` takes all edges as of one type.
         self_loops: Weight of each node's self-loop.
         normalization: Of the adjacency: `symmetric`, `row` or `column`.
-        memory: Short-memory window of the solver, in steps; None keeps all.
+        window: The newest history entries that a step of the solver sums over (its
+            short memory); None takes all.
         gradient: Through the steps, where there are any: `adjoint` keeps the states
             alone, `checkpoint` fewer of them, `autograd` all that is computed.
         feature_scaling: Before anything else: `none`, `row` (rows of length 1),
@@ -119,6 +120,7 @@ class FDGCL(Estimator):
         fit_seconds_: Seconds spent diffusing and training.
     """
 
+    @answers_old_names
     def __init__(
         self,
         *,
@@ -134,7 +136,7 @@ class FDGCL(Estimator):
         edge_types: str = "separate",
         self_loops: float = 1.0,
         normalization: str = "symmetric",
-        memory: int | None = None,
+        window: int | None = None,
         gradient: str = "adjoint",
         feature_scaling: str = "none",
         dim: int = 512,
@@ -174,7 +176,7 @@ class FDGCL(Estimator):
         self.edge_types = edge_types
         self.self_loops = self_loops
         self.normalization = normalization
-        self.memory = memory
+        self.window = window
         self.gradient = gradient
         self.feature_scaling = feature_scaling
         self.dim = dim

@@ -29,7 +29,7 @@ from fdgcl.settings import Settings
 from fdgcl.training import Alone, EpochRecord, Team, warn_of_collapse
 from fdgcl.views import Encoders, ViewSource
 
-FORMAT = "fdgcl-run-2"
+FORMAT = "fdgcl-run-3"
 CHECKPOINT_SECONDS = 20.0
 
 

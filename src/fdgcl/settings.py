@@ -20,7 +20,7 @@ from fdgcl._checks import (
     check_positive,
     check_seed,
     choose,
-    nearest,
+    unknown_setting,
 )
 from fdgcl._parts import name_of, options_of
 from fdgcl.diffusion import (
@@ -67,7 +67,7 @@ class Settings:
     edge_types: str
     self_loops: float
     normalization: str
-    memory: int | None
+    window: int | None
     gradient: str
     feature_scaling: str
     dim: int
@@ -266,7 +266,7 @@ class Settings:
     @property
     def schedule(self) -> Schedule:
         """The time axis of the diffusion."""
-        return Schedule(self.time, self.step, self.solver, self.skip, self.memory)  # type: ignore[arg-type]
+        return Schedule(self.time, self.step, self.solver, self.skip, self.window)  # type: ignore[arg-type]
 
     def new_dynamics(self, dim: int, view: int = 0) -> Dynamics:
         """The dynamics, its parameters new; each view starts from its own."""
@@ -327,7 +327,7 @@ def check_names(values: Mapping[str, Any], where: str) -> None:
     known = [field.name for field in fields(Settings)]
     for name in values:
         if name not in known:
-            message = f"{where}: unknown setting {name!r}{nearest(name, known)}"
+            message = f"{where}: {unknown_setting(name, known)}"
             raise InputError(message)
 
 

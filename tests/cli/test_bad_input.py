@@ -201,6 +201,17 @@ CASES = {
     "evaluate without labels": Case(("--evaluate", "--labels"), _with("--evaluate")),
     "setting that is no number": Case(("--dim", "wide"), _with("--dim", "wide")),
     "unknown option": Case(("--dimm", "--dim"), _with("--dimm", "3")),
+    "old name of the window": Case(
+        ("the solver's memory is called --window now, not --memory", "in bytes"),
+        _with("--memory", "5"),
+    ),
+    "older name of the window": Case(
+        ("the solver's memory is called --window now, not --short-memory (see",),
+        _with("--short-memory=5"),
+    ),
+    "memory where there is no window": Case(
+        ("no such option: --memory",), ("tune", "edges.csv", "--memory", "6GB")
+    ),
     "unknown command": Case(("embedd", "embed"), ("embedd", "cora")),
     "empty name of a graph": Case(("GRAPH is empty",), _edges("")),
     "empty name of features": Case(

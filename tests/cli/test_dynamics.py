@@ -80,7 +80,7 @@ def test_every_dynamics_is_in_the_help_and_runs(
     [setting] = [setting for setting in SETTINGS if setting.name == "dynamics"]
     assert name in words_of(setting.text), f"--dynamics says nothing of {name}"
     monkeypatch.setenv("COLUMNS", "1000")
-    shown = fdgcl("embed", "--help").stdout
+    shown = fdgcl("embed", "--help-all").stdout
     [line] = [line for line in shown.splitlines() if re.search(r"--dynamics\s", line)]
     assert name in words_of(line)
     result = fdgcl(*EMBED, "--dynamics", name, "--run", "run")

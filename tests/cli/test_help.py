@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
 import pytest
+import typer
 from smallgraph import Command
 
 from fdgcl import __version__
+from fdgcl.cli import app
+from fdgcl.cli.help import BASIC
 from fdgcl.cli.settings import SETTINGS
 
 COMMANDS = [
@@ -55,9 +59,77 @@ def test_no_arguments_show_the_help(fdgcl: Command) -> None:
 
 
 def test_embed_groups_its_options(fdgcl: Command) -> None:
-    text = fdgcl("embed", "--help").stdout
+    text = fdgcl("embed", "--help-all").stdout
     for panel in ("Data", "Output", "Run", "Diffusion", "Training"):
         assert f"─ {panel} ─" in text
+
+
+LONG = [command for command in COMMANDS if command[-1] in BASIC]
+
+
+def _options(command: tuple[str, ...]) -> list[list[str]]:
+    found = typer.main.get_command(app)
+    for name in command:
+        found = found.get_command(typer.Context(found), name)  # type: ignore[attr-defined]
+    return [
+        [*one.opts, *one.secondary_opts]
+        for one in found.params
+        if one.param_type_name == "option"
+    ]
+
+
+def test_every_short_help_is_of_a_command() -> None:
+    assert sorted(command[-1] for command in LONG) == sorted(BASIC)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_is_short(
+    command: tuple[str, ...], fdgcl: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = fdgcl(*command, "--help").stdout
+    assert len(text.splitlines()) <= 48
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", LONG, ids=" ".join)
+def test_short_help_has_the_basic_options_and_names_the_rest(
+    command: tuple[str, ...], fdgcl: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for flag in ("--help", "-h"):
+        text = fdgcl(*command, flag).stdout
+        last = f"All options: fdgcl {' '.join(command)} --help-all"
+        assert text.strip().splitlines()[-1].strip() == last
+        basic = {f"--{name}" for name in BASIC[command[-1]].split()}
+        rows = re.findall(r"^│ (?:\*  |   )?(--[\w-]+)", text, re.MULTILINE)
+        assert sorted(rows) == sorted(basic)
+
+
+@pytest.mark.parametrize("command", LONG, ids=" ".join)
+def test_all_help_has_every_option(
+    command: tuple[str, ...], fdgcl: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    result = fdgcl(*command, "--help-all")
+    assert (result.exit_code, result.stderr) == (0, "")
+    for names in _options(command):
+        for name in names:
+            assert re.search(rf"[ ,]{name}[ ,]", result.stdout)
+    assert len(result.stdout.splitlines()) > 48
+
+
+def test_all_help_comes_before_what_is_wrong(fdgcl: Command) -> None:
+    result = fdgcl("embed", "nowhere.csv", "--dim", "x", "--help-all")
+    assert result.exit_code == 0
+    assert "--window" in result.stdout
+
+
+def test_options_outside_the_short_help_are_suggested(fdgcl: Command) -> None:
+    result = fdgcl("embed", "edges.csv", "--windw", "3")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "no such option: --windw" in result.stderr
+    assert "--window" in result.stderr
 
 
 def test_version(fdgcl: Command) -> None:
@@ -80,7 +152,10 @@ def _loaded_by(arguments: list[str]) -> set[str]:
     return set(done.stderr.split())
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["embed", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["embed", "--help"], ["embed", "--help-all"], ["--version"]],
+)
 def test_help_does_not_load_the_numerics(arguments: list[str]) -> None:
     assert not HEAVY & _loaded_by(arguments)
 

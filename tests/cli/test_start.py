@@ -49,6 +49,11 @@ def test_settings_can_come_from_a_file(fdgcl: Command, folder: Path) -> None:
     ("text", "words", "message"),
     [
         ("[settings]\ndims = 3\n", [], "unknown setting 'dims'"),
+        (
+            "[settings]\nmemory = 5\n",
+            [],
+            "own.toml: the solver's memory is called",
+        ),
         ("dim = 3\n", [], "has no table [settings]"),
         ("dim = \n", [], "is no TOML"),
         ("[settings]\n", ["--preset", "texas"], "takes the place of --preset"),

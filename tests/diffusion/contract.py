@@ -136,17 +136,17 @@ def check_ways_agree(case: Case) -> None:
     """All ways to a gradient give the same, under every schedule."""
     *_, operator = operators(6)
     schedules = [
-        (solver, order, memory, skip)
+        (solver, order, window, skip)
         for solver in STEPPING
-        for order, memory, skip in (
+        for order, window, skip in (
             (0.5, None, "none"),
             (0.5, 2, 2),
             (1.0, None, "every-step"),
             (1.0, 3, "end"),
         )
     ]
-    for solver, order, memory, skip in schedules:
-        schedule = Schedule(2, 0.5, solver, skip, memory)
+    for solver, order, window, skip in schedules:
+        schedule = Schedule(2, 0.5, solver, skip, window)
         plain, *others = (
             _value_and_gradient(case, operator, order, schedule, way)
             for way in GRADIENTS

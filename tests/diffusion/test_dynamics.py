@@ -133,7 +133,7 @@ def test_grand_conserves_mass_where_columns_sum_to_one(order, solver):
         random_directed(12, 3), direction="out", normalization="column"
     )
     x = noise(12)
-    schedule = Schedule(3, 0.5, solver, memory=3)
+    schedule = Schedule(3, 0.5, solver, window=3)
     found = diffuse_stepped(Case("grand").build(), operator, x, order, schedule)
     assert_agree(found.sum(0), x.sum(0), size=float(x.abs().sum()))
     assert relative(found, x) > 0.1

@@ -29,10 +29,10 @@ def operator():
 
 
 @cache
-def states_kept(way, order, steps, solver="predictor", memory=None, case=GREAD):
+def states_kept(way, order, steps, solver="predictor", window=None, case=GREAD):
     """The most states alive at once, forward and backward together."""
     dynamics, x = case.build(dim=DIM), noise(NODES, DIM).requires_grad_()
-    schedule = Schedule(steps * 0.01, 0.01, solver, memory=memory)
+    schedule = Schedule(steps * 0.01, 0.01, solver, window=window)
     # What is made once (tensors of the operator) does not count.
     diffuse_stepped(dynamics, operator(), x, order, Schedule(0.01, 0.01)).sum()
     with LiveTensors(NODES * DIM) as live:
@@ -74,14 +74,14 @@ def test_autograd_keeps_what_the_right_hand_side_computes_in_every_step(solver):
 
 
 @pytest.mark.parametrize("solver", STEPPING)
-@pytest.mark.parametrize(("order", "memory"), [(1.0, 1), (0.5, None), (0.5, 4)])
-def test_the_adjoint_keeps_one_state_of_each_step(solver, order, memory):
+@pytest.mark.parametrize(("order", "window"), [(1.0, 1), (0.5, None), (0.5, 4)])
+def test_the_adjoint_keeps_one_state_of_each_step(solver, order, window):
     each = 2 if solver == "corrector" else 1
     # Counting takes time: the longest run for one solver, as they share the code.
     ladder = STEPS if solver == "predictor" else STEPS[:2]
     for steps in ladder:
-        assert states_kept("adjoint", order, steps, solver, memory) <= each * steps + 14
-    found = growth("adjoint", order, solver, memory, steps=ladder)
+        assert states_kept("adjoint", order, steps, solver, window) <= each * steps + 14
+    found = growth("adjoint", order, solver, window, steps=ladder)
     # Less than one state more over all of the 48 further steps.
     assert found == pytest.approx(each, abs=1 / 48)
 
@@ -101,13 +101,13 @@ def test_checkpoints_keep_a_root_of_the_steps_without_memory(solver):
 
 
 @pytest.mark.parametrize(
-    ("solver", "memory"), [*((name, 4) for name in STEPPING), ("l1", 1), ("gl", 9)]
+    ("solver", "window"), [*((name, 4) for name in STEPPING), ("l1", 1), ("gl", 9)]
 )
-def test_checkpoints_keep_a_root_of_steps_times_window(solver, memory):
+def test_checkpoints_keep_a_root_of_steps_times_window(solver, window):
     each = 4.5 if solver == "corrector" else 3
     for steps in STEPS if solver in ("predictor", "l1") else STEPS[:2]:
-        found = states_kept("checkpoint", 0.5, steps, solver, memory)
-        assert found <= 14 + each * math.sqrt(steps * memory) + 2 * memory
+        found = states_kept("checkpoint", 0.5, steps, solver, window)
+        assert found <= 14 + each * math.sqrt(steps * window) + 2 * window
 
 
 @pytest.mark.parametrize("solver", ["predictor", "gl"])
@@ -118,9 +118,9 @@ def test_a_full_memory_leaves_checkpoints_nothing_to_save(solver):
 
 @pytest.mark.parametrize("way", ["adjoint", "checkpoint"])
 @pytest.mark.parametrize("solver", STEPPING)
-@pytest.mark.parametrize(("order", "memory"), [(1.0, None), (0.5, None), (0.5, 5)])
-def test_many_steps_have_the_gradient_of_autograd(way, solver, order, memory):
-    schedule = Schedule(1, 0.05, solver, memory=memory)
+@pytest.mark.parametrize(("order", "window"), [(1.0, None), (0.5, None), (0.5, 5)])
+def test_many_steps_have_the_gradient_of_autograd(way, solver, order, window):
+    schedule = Schedule(1, 0.05, solver, window=window)
     found = []
     for each in ("autograd", way):
         dynamics = Case("cde").build(dim=DIM)
@@ -183,7 +183,7 @@ def test_second_derivatives_are_refused_rather_than_wrong(way):
 @pytest.mark.parametrize("way", GRADIENTS)
 def test_no_history_is_kept_where_no_gradient_is_wanted(way):
     x = noise(NODES, DIM)
-    schedule = Schedule(2.56, 0.01, "predictor", memory=4)
+    schedule = Schedule(2.56, 0.01, "predictor", window=4)
     dynamics = GREAD.build(dim=DIM)
     with torch.no_grad(), LiveTensors(NODES * DIM) as live:
         diffuse_stepped(dynamics, operator(), x, 0.5, schedule, way)

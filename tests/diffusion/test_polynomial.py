@@ -120,7 +120,7 @@ def test_equals_stepping_on_every_kind_of_graph(case, graph, solver):
 @pytest.mark.parametrize("solver", STEPPING)
 def test_equals_stepping_with_a_memory_window(graph, solver):
     operator = operator_of(graph)
-    schedule = Schedule(5, 0.5, solver, memory=3)
+    schedule = Schedule(5, 0.5, solver, window=3)
     x = noise(operator.num_nodes)
     _, double = compare(Grand(), operator, schedule, (0.3, 1.0), x)
     assert double < half_digits(torch.float64)

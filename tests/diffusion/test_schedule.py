@@ -89,9 +89,9 @@ def test_products_are_steps_times_evaluations(solver):
 
 
 def test_numbers_are_kept_as_plain_numbers():
-    schedule = Schedule(np.float32(3), 1, memory=2.0)
-    assert (schedule.time, schedule.step, schedule.memory) == (3.0, 1.0, 2)
-    assert isinstance(schedule.memory, int)
+    schedule = Schedule(np.float32(3), 1, window=2.0)
+    assert (schedule.time, schedule.step, schedule.window) == (3.0, 1.0, 2)
+    assert isinstance(schedule.window, int)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_numbers_are_kept_as_plain_numbers():
         ({"skip": 0}, "skip must be a whole number of at least 1, got 0"),
         ({"skip": 2.5}, "skip must be a whole number of at least 1, got 2.5"),
         ({"skip": True}, "skip must be a finite number, got True"),
-        ({"memory": 0}, "memory must be a whole number of at least 1, got 0"),
-        ({"memory": 1.5}, "memory must be a whole number of at least 1, got 1.5"),
+        ({"window": 0}, "window must be a whole number of at least 1, got 0"),
+        ({"window": 1.5}, "window must be a whole number of at least 1, got 1.5"),
     ],
 )
 def test_bad_settings_are_named(settings, message):

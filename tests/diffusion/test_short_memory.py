@@ -56,10 +56,10 @@ class Problem:
         return last, max(slopes if keeps == "rhs" else states)
 
 
-def measured_and_bound(problem, solver, order, memory, *, skip="none", time=2.0):
+def measured_and_bound(problem, solver, order, window, *, skip="none", time=2.0):
     step = time / STEPS
     full, size = problem.run(Schedule(time, step, solver, skip), order)
-    short = Schedule(time, step, solver, skip, memory)
+    short = Schedule(time, step, solver, skip, window)
     last, _ = problem.run(short, order)
     return (
         float((last - full).norm()),
@@ -72,11 +72,11 @@ def measured_and_bound(problem, solver, order, memory, *, skip="none", time=2.0)
 def test_the_bound_holds(solver, kind):
     seeds = iter(range(1000))
     for order in (0.1, 0.5, 0.9, 1.0):
-        for memory in (1, 3, 12, 23):
+        for window in (1, 3, 12, 23):
             for skip in ("none", 2):
                 problem = Problem(next(seeds), kind, strength=0.8)
                 error, bound = measured_and_bound(
-                    problem, solver, order, memory, skip=skip
+                    problem, solver, order, window, skip=skip
                 )
                 # Of states of size 1, of which both runs lose some digits.
                 assert error <= bound + half_digits(np.float64)
@@ -88,8 +88,8 @@ def test_the_bound_is_not_vacuous(solver, order):
     """Within a factor of twenty where F pulls all one way, as the bound must assume."""
     problem = Problem(0, "decay", strength=0.3)
     problem.matrix = 0.3 * torch.eye(4, dtype=torch.float64)
-    for memory in (4, 12):
-        error, bound = measured_and_bound(problem, solver, order, memory)
+    for window in (4, 12):
+        error, bound = measured_and_bound(problem, solver, order, window)
         assert error > 0
         assert bound < 20 * error
 
@@ -98,7 +98,7 @@ def test_the_bound_is_not_vacuous(solver, order):
 @pytest.mark.parametrize("order", [0.4, 0.8])
 def test_a_longer_window_has_a_smaller_bound_down_to_nothing(solver, order):
     bounds = [
-        short_memory_bound(Schedule(2, 2 / STEPS, solver, memory=m), order, 0.5, 1.0)
+        short_memory_bound(Schedule(2, 2 / STEPS, solver, window=m), order, 0.5, 1.0)
         for m in (1, 4, 8, 16, 22, STEPS, 1000)
     ]
     assert bounds == sorted(bounds, reverse=True)
@@ -110,14 +110,14 @@ def test_a_longer_window_has_a_smaller_bound_down_to_nothing(solver, order):
 
 @pytest.mark.parametrize("solver", ["predictor", "l1", "gl"])
 def test_order_one_forgets_nothing(solver):
-    assert short_memory_bound(Schedule(2, 0.1, solver, memory=1), 1.0, 3.0, 1.0) == 0
+    assert short_memory_bound(Schedule(2, 0.1, solver, window=1), 1.0, 3.0, 1.0) == 0
 
 
 @pytest.mark.parametrize("solver", ["predictor", "l1", "gl"])
 def test_two_steps_by_hand(solver):
     """Two steps, a window of one: all that is dropped is one entry in one step."""
     a, h, size = 0.6, 0.5, 2.0
-    found = short_memory_bound(Schedule(1, h, solver, memory=1), a, 0.7, size)
+    found = short_memory_bound(Schedule(1, h, solver, window=1), a, 0.7, size)
     if solver == "predictor":
         weight = h**a * (2**a - 1) / math.gamma(a + 1)
         assert_agree(found, weight * size)
@@ -130,7 +130,7 @@ def test_two_steps_by_hand(solver):
 
 
 def test_twice_the_size_is_twice_the_bound():
-    schedule = Schedule(2, 0.1, "gl", memory=3)
+    schedule = Schedule(2, 0.1, "gl", window=3)
     once, twice = (short_memory_bound(schedule, 0.5, 1.0, s) for s in (1.0, 2.0))
     assert twice == pytest.approx(2 * once)
 

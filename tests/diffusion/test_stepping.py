@@ -20,7 +20,7 @@ from .cases import REFERENCE_SCHEMES, STEPPING, noise, random_directed
 every_solver = pytest.mark.parametrize("solver", STEPPING)
 
 
-def decay(solver, order, steps, memory=None):
+def decay(solver, order, steps, window=None):
     return float(
         solve(
             lambda _, y: -y,
@@ -29,7 +29,7 @@ def decay(solver, order, steps, memory=None):
             step=4 / steps,
             steps=steps,
             scheme=SOLVERS[solver],
-            memory=memory,
+            window=window,
         )
     )
 
@@ -38,15 +38,15 @@ def decay(solver, order, steps, memory=None):
 @pytest.mark.parametrize("order", [0.3, 1.0])
 def test_a_window_as_long_as_the_run_changes_nothing(solver, order):
     full = decay(solver, order, 20)
-    assert decay(solver, order, 20, memory=20) == full
-    assert decay(solver, order, 20, memory=1000) == full
+    assert decay(solver, order, 20, window=20) == full
+    assert decay(solver, order, 20, window=1000) == full
 
 
 @every_solver
 def test_a_longer_window_errs_less(solver):
     full = decay(solver, 0.6, 128)
     windows = (2, 8, 32, 96)
-    errors = [abs(decay(solver, 0.6, 128, memory=m) - full) for m in windows]
+    errors = [abs(decay(solver, 0.6, 128, window=m) - full) for m in windows]
     assert errors == sorted(errors, reverse=True)
     assert errors[-1] < errors[0] / 3
     assert errors[0] > 1e-3
@@ -54,14 +54,14 @@ def test_a_longer_window_errs_less(solver):
 
 @pytest.mark.parametrize("solver", ["predictor", "l1", "gl"])
 def test_one_step_schemes_need_no_memory_at_order_one(solver):
-    assert_agree(decay(solver, 1.0, 50, memory=1), decay(solver, 1.0, 50))
+    assert_agree(decay(solver, 1.0, 50, window=1), decay(solver, 1.0, 50))
 
 
 @every_solver
 def test_states_kept_never_exceed_the_window(solver):
     scheme = SOLVERS[solver]
 
-    def most_alive(memory):
+    def most_alive(window):
         kept, counts = [], []
 
         def rhs(_, y):
@@ -71,7 +71,7 @@ def test_states_kept_never_exceed_the_window(solver):
             return slope
 
         start = torch.ones(3)
-        solve(rhs, start, order=0.5, step=0.1, steps=40, scheme=scheme, memory=memory)
+        solve(rhs, start, order=0.5, step=0.1, steps=40, scheme=scheme, window=window)
         return max(counts)
 
     # Beside the history: the initial state, the newest one, a correction's slope.

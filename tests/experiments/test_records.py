@@ -134,6 +134,18 @@ def test_edited_settings_or_options_are_other_work(tmp_path: Path) -> None:
     assert lines.find(relabelled, Toy(), _unit(FIRST, 0)) is not None
 
 
+def test_the_window_may_have_its_old_name(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    _write(path, WORK[0])
+    path.write_text(path.read_text().replace('"window": null', '"memory": null'))
+    found = read_lines(path).find(FIRST, Toy(), _unit(FIRST, 0))
+    assert found is not None
+    assert "memory" not in found[0]["settings"]
+    assert found[0]["settings"]["window"] is None
+    path.write_text(path.read_text().replace('"memory": null', '"memory": 3'))
+    assert read_lines(path).find(FIRST, Toy(), _unit(FIRST, 0)) is None
+
+
 def test_a_setting_that_came_later_had_its_default(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     _write(path, WORK[0])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +43,17 @@ def test_scikit_learn_conventions(quick: FDGCL) -> None:
     assert repr(FDGCL()) == "FDGCL()"
     with pytest.raises(InputError, match="unknown parameter 'dims'; did you mean"):
         quick.set_params(dims=5)
+
+
+def test_the_old_name_of_the_window_is_answered(quick: FDGCL) -> None:
+    message = "^the solver's memory is called window now, not memory$"
+    old: Any = {"memory": 5}
+    for use in (FDGCL, quick.set_params, partial(FDGCL.preset, "cora")):
+        with pytest.raises(InputError, match=message):
+            use(**old)
+    with pytest.raises(TypeError, match="memries"):
+        FDGCL(**{"memries": 5})  # type: ignore[arg-type]
+    assert FDGCL(window=5).check().schedule.window == 5
 
 
 def test_it_stands_in_a_scikit_learn_pipeline(graph: Graph) -> None:
@@ -315,6 +328,7 @@ def test_damaged_and_foreign_checkpoints(
     good = json.loads(config.read_text())
     for damage, message in [
         ({"format": "other"}, "not written by fdgcl"),
+        ({"format": "fdgcl-run-2"}, "not written by fdgcl"),  # had no window
         ({"settings": {**good["settings"], "dim": 9}}, "does not fit the settings"),
         ({"settings": {**good["settings"], "dimm": 9}}, "unknown setting 'dimm'"),
     ]:

@@ -250,8 +250,8 @@ def test_altered_files_are_named(fdgcl: Command) -> None:
 
 
 def test_help_names_what_diffusion_depends_on(fdgcl: Command) -> None:
-    text = fdgcl("diffuse", "--help").stdout
-    for name in ("orders", "time", "step", "short-memory", "dtype", "only", "dask"):
+    text = fdgcl("diffuse", "--help-all").stdout
+    for name in ("orders", "time", "step", "window", "dtype", "only", "dask"):
         assert f"--{name} " in text
     for name in ("dim", "epochs", "gradient", "seed", "device"):
         assert f"--{name} " not in text
@@ -259,6 +259,9 @@ def test_help_names_what_diffusion_depends_on(fdgcl: Command) -> None:
 
 def test_recipes_that_are_damaged(fdgcl: Command) -> None:
     fdgcl("diffuse", "g", *GIVEN, "--prepare")
-    (diffusion().folder / "recipe.json").write_text("{")
-    told = refused(fdgcl("diffuse", "g", *GIVEN))
-    assert "recipe.json was not written by fdgcl" in told
+    recipe = diffusion().folder / "recipe.json"
+    older = recipe.read_text().replace("fdgcl-diffused-2", "fdgcl-diffused-1")
+    for text in (older, "{"):
+        recipe.write_text(text)
+        told = refused(fdgcl("diffuse", "g", *GIVEN))
+        assert "recipe.json was not written by fdgcl" in told

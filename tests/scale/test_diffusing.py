@@ -74,7 +74,7 @@ CASES = {
     "skips": {"skip": "every-step"},
     "corrector": {"solver": "corrector"},
     "exact": {"solver": "exact"},
-    "short-memory": {"memory": 3},
+    "window": {"window": 3},
     "graphcon": {"dynamics": "graphcon"},
     "scaled": {"feature_scaling": "row"},
 }

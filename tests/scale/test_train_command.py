@@ -79,16 +79,19 @@ def test_features_are_diffused_first_and_nothing_is_done_twice(
     assert (tmp_path / "R" / "model.safetensors").is_file()
 
 
-def test_the_memory_of_the_solver_has_a_name_of_its_own(
+def test_memory_is_in_bytes_and_the_window_in_steps(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["train", store.folder, "-o", tmp_path / "Z", *QUICK, "--dry-run"]
-    assert fdgcl(*command, "--short-memory", "2", "--memory", "3GB", "--json") == 0
+    assert fdgcl(*command, "--window", "2", "--memory", "3GB", "--json") == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["settings"]["memory"] == 2
+    assert told["settings"]["window"] == 2
     assert told["training"]["memory"] == 3_000_000_000
     assert fdgcl(*command, "--memory", "lots") == 2
     assert "must be a size such as 6GB" in capsys.readouterr().err
+    assert fdgcl(*command, "--short-memory", "2") == 2
+    told = capsys.readouterr().err
+    assert "the solver's memory is called --window now, not --short-memory (" in told
 
 
 def test_settings_of_a_file_serve_both_commands(

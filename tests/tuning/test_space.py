@@ -156,6 +156,10 @@ BAD = {
         "[search]\nlrr = { low = 1, high = 2 }",
         "unknown setting 'lrr'; did you mean \"lr\"",
     ),
+    "old name": (
+        "[search]\nmemory = { low = 1, high = 2 }",
+        "the solver's memory is called window now, not memory",
+    ),
     "unknown entry": ('[search]\n"orders.2" = { low = 0.1, high = 0.2 }', "orders.2"),
     "member of a list of numbers": (
         '[search]\n"orders.first" = { low = 0.1, high = 0.2 }',

@@ -283,6 +283,7 @@ def test_other_plans_are_refused(fake: Fake, tmp_path: Path) -> None:
         ({"seeds": (0,)}, "with --seeds 2"),
         ({"space": less}, "in another space"),
         ({"start": {**plan.start, "dim": 9}}, r"from other settings \(dim 8\)"),
+        ({"start": {**plan.start, "memory": None}}, "by another version of fdgcl"),
     ):
         with (
             pytest.raises(InputError, match=message),

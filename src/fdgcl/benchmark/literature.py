@@ -131,7 +131,7 @@ def train_in_loop(
 
 def check_can_be_stepped(settings: Settings) -> None:
     """Refuse settings that this loop has no steps for."""
-    wanted = {"dynamics": "grand", "solver": "predictor", "memory": None}
+    wanted = {"dynamics": "grand", "solver": "predictor", "window": None}
     for name, value in wanted.items():
         found = getattr(settings, name)
         if found != value:

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from fdgcl._interrupts import end_at_once, watch_interrupts
 from fdgcl._version import __version__
 from fdgcl.cli.failures import FAILURE, NOBODY_READS, explained
+from fdgcl.cli.help import add_command
 from fdgcl.cli.options import DEBUG, GIVEN, Debug
 from fdgcl.cli.streams import finish_output, prepare_streams
 
@@ -68,7 +69,7 @@ def _load(name: str) -> Any:
     late = getattr(module, "app", None)
     if late is None:
         late = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-        late.command()(getattr(module, name))
+        add_command(late, getattr(module, name))
     command = typer.main.get_command(late)
     command.name = name
     return command

@@ -12,6 +12,7 @@ from fdgcl._checks import InputError
 from fdgcl.cli.console import console, emit, say
 from fdgcl.cli.data_generate import generate
 from fdgcl.cli.data_import import import_files
+from fdgcl.cli.help import add_command
 from fdgcl.cli.options import (
     Debug,
     Features,
@@ -175,7 +176,6 @@ def verify(
         raise typer.Exit(PROBLEMS_FOUND)
 
 
-@app.command()
 @with_tables("edges", "features", "labels")
 def convert(
     graph: Annotated[
@@ -320,5 +320,6 @@ def _words(value: Any) -> str:
     return str(value) if value else "-"
 
 
-app.command("import")(import_files)
-app.command("generate")(generate)
+add_command(app, convert)
+add_command(app, import_files, "import")
+add_command(app, generate)

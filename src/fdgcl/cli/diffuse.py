@@ -11,19 +11,14 @@ from fdgcl._checks import InputError, check_count
 from fdgcl.cli import options
 from fdgcl.cli.bounds import Memory, StoreFolder, allowed_bytes
 from fdgcl.cli.options import DIFFUSION, RUN, option
-from fdgcl.cli.settings import (
-    SETTINGS,
-    SHORT_MEMORY,
-    chosen_settings,
-    with_settings,
-)
+from fdgcl.cli.settings import SETTINGS, chosen_settings, with_settings
 from fdgcl.cli.suggestions import free_path, option_words, path_word
 from fdgcl.cli.talk import Talk
 
 
 def _with_diffusion_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command one option per setting that diffused features depend on."""
-    wrapper: Any = with_settings(renamed=SHORT_MEMORY)(command)
+    wrapper: Any = with_settings(command)
     others = {one.name for one in SETTINGS if one.panel != DIFFUSION} - {"dtype"}
     others.add("gradient")  # nothing is trained here
     known = inspect.signature(wrapper)
@@ -115,7 +110,7 @@ def diffuse(
         message = "--prepare comes before --only: give one of them"
         raise InputError(message)
     opened = Store.open(store)
-    chosen = chosen_settings(settings_file, settings, renamed=SHORT_MEMORY)
+    chosen = chosen_settings(settings_file, settings)
     model = FDGCL(**chosen).check()
     check_settings(opened, model)
     job = DiffuseJob(

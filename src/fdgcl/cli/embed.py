@@ -89,8 +89,7 @@ def embed(
         option(
             "--evaluate",
             text="Score the embedding beside training-free ones, by a linear probe "
-            "(ridge regression of values) or, of graphs, an SVM on folds; needs "
-            "labels.",
+            "(of graphs, an SVM on folds); needs labels.",
             panel=RUN,
         ),
     ] = False,

@@ -20,7 +20,7 @@ from typing import Any, TextIO
 
 import typer
 
-from fdgcl._checks import InputError, MissingExtraError
+from fdgcl._checks import InputError, MissingExtraError, renamed
 from fdgcl._files import FULL, DiskFullError
 from fdgcl._interrupts import interrupted_by
 from fdgcl.cli.console import fail, warn
@@ -111,10 +111,22 @@ def explain(error: Exception) -> tuple[str, int]:
 def _usage(error: Any) -> str:
     context = getattr(error, "ctx", None)
     command = "fdgcl" if context is None else context.command_path
-    text = error.format_message().strip().rstrip(".")
+    text = _renamed(error) or error.format_message().strip().rstrip(".")
     if not text:  # the help was shown instead
         return ""
     return f"{text[0].lower()}{text[1:]} (see: {command} --help)"
+
+
+def _renamed(error: Any) -> str | None:
+    """What an option is called now, where the command has it under another name."""
+    wrong, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
+    known = () if context is None else context.command.params
+    if wrong is None or not any("--window" in one.opts for one in known):
+        return None
+    text = renamed(wrong.removeprefix("--"), "--")
+    if text and wrong == "--memory":
+        text += "; --memory is in bytes, where a command works on a store"
+    return text
 
 
 def _is_ours(kind: type) -> bool:

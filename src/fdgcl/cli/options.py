@@ -82,8 +82,8 @@ Features = Annotated[
         panel=DATA,
         metavar="FILE|KIND",
         text="Node features: a Parquet, CSV, npy or npz file; or degree, spectral or "
-        "random, which are made from the edges alone. Several files, or TYPE=FILE "
-        "several times, for several types of nodes.",
+        "random, made from the edges alone. Of several types of nodes: several, or "
+        "TYPE=FILE each.",
     ),
 ]
 Labels = Annotated[

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial, wraps
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, overload
+from typing import Annotated, Any
 
 from fdgcl._checks import InputError
 from fdgcl.cli.options import DIFFUSION, RUN, TRAINING, option
@@ -119,10 +119,10 @@ SETTINGS = (
         "symmetric",
     ),
     Setting(
-        "memory",
+        "window",
         int,
         DIFFUSION,
-        "Past steps the solver remembers (short memory).",
+        "Newest history entries that a step of the solver sums over.",
         "all",
     ),
     Setting(
@@ -253,39 +253,11 @@ SETTINGS = (
 )
 
 
-#: Where --memory bounds what the command may use, the solver's has a longer name.
-SHORT_MEMORY: Mapping[str, str] = {"memory": "short_memory"}
-
-Command = Callable[..., None]
-
-
-@overload
-def with_settings(command: Command) -> Command: ...
-
-
-@overload
-def with_settings(*, renamed: Mapping[str, str]) -> Callable[[Command], Command]: ...
-
-
-def with_settings(
-    command: Command | None = None, *, renamed: Mapping[str, str] | None = None
-) -> Command | Callable[[Command], Command]:
-    """Give a command that takes `**settings` one option per model setting.
-
-    Args:
-        command: The command.
-        renamed: Other names for some settings, which `given_settings` takes back.
-    """
-    if command is None:
-        return partial(_with_settings, renamed=renamed or {})
-    return _with_settings(command, {})
-
-
-def _with_settings(command: Command, renamed: Mapping[str, str]) -> Command:
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes `**settings` one option per model setting."""
     own = inspect.signature(command, eval_str=True)
     kept = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    named = [replace(one, name=renamed.get(one.name, one.name)) for one in SETTINGS]
-    added = [setting.parameter() for setting in named]
+    added = [setting.parameter() for setting in SETTINGS]
 
     @wraps(command)
     def wrapper(**arguments: Any) -> None:
@@ -296,33 +268,17 @@ def _with_settings(command: Command, renamed: Mapping[str, str]) -> Command:
     return wrapper
 
 
-def chosen_settings(
-    file: Path | None,
-    settings: Mapping[str, Any],
-    renamed: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
+def chosen_settings(file: Path | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings in a file, if there is one, but for those that were given."""
     from fdgcl.presets import read_settings
 
     first = {} if file is None else read_settings(file)
-    return {**first, **given_settings(settings, renamed)}
+    return {**first, **given_settings(settings)}
 
 
-def given_settings(
-    settings: Mapping[str, Any], renamed: Mapping[str, str] | None = None
-) -> dict[str, Any]:
-    """Return the settings that were given, in the types the model takes.
-
-    Args:
-        settings: As the command got them.
-        renamed: What `with_settings` was told of names.
-    """
-    own = {new: name for name, new in (renamed or {}).items()}
-    given = {
-        own.get(name, name): value
-        for name, value in settings.items()
-        if value is not None
-    }
+def given_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that were given, in the types the model takes."""
+    given = {name: value for name, value in settings.items() if value is not None}
     if "orders" in given:
         given["orders"] = _numbers("--orders", given["orders"])
     if "beta" in given:

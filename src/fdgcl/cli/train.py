@@ -10,11 +10,11 @@ import typer
 from fdgcl.cli import options
 from fdgcl.cli.bounds import Memory, StoreFolder
 from fdgcl.cli.options import RUN, option, typed
-from fdgcl.cli.settings import SHORT_MEMORY, with_settings
+from fdgcl.cli.settings import with_settings
 from fdgcl.cli.talk import Talk
 
 
-@with_settings(renamed=SHORT_MEMORY)
+@with_settings
 def train(
     context: typer.Context,
     store: StoreFolder,

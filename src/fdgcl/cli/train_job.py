@@ -18,7 +18,7 @@ from fdgcl.cli.failures import FAILURE, interruption
 from fdgcl.cli.job import describe, training_facts
 from fdgcl.cli.record import is_own, write_record
 from fdgcl.cli.runs import check_writable
-from fdgcl.cli.settings import SHORT_MEMORY, chosen_settings
+from fdgcl.cli.settings import chosen_settings
 from fdgcl.cli.source import Reading, Source
 from fdgcl.cli.suggestions import command, path_word
 from fdgcl.cli.talk import Talk
@@ -86,7 +86,7 @@ class TrainJob:
         is_first = _number("RANK", 0) == 0
         try:
             opened = Store.open(store)
-            chosen = chosen_settings(settings_file, given, renamed=SHORT_MEMORY)
+            chosen = chosen_settings(settings_file, given)
             settings = store_settings(opened, FDGCL(**chosen).check())
             _check_output(output)
             folder = run or default_run(opened, settings)

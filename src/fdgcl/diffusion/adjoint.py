@@ -122,7 +122,7 @@ class _Adjoint(torch.autograd.Function):
 
 
 def _needed(recurrence: Recurrence, history: list[Tensor]) -> list[Tensor]:
-    count = min(max(recurrence.window - 1, 0), len(history))
+    count = min(max(recurrence.reach - 1, 0), len(history))
     return history[len(history) - count :]
 
 
@@ -136,8 +136,8 @@ def _run(trajectory: Trajectory, end: int) -> _Stretch:
     while trajectory.k < end:
         if not keeps_states:
             states.append(trajectory.state)
-        # Without a window no step looks back, and the states alone lead the way back.
-        trajectory.advance(keep=recurrence.window and recurrence.window + end - first)
+        # Without a reach no step looks back, and the states alone lead the way back.
+        trajectory.advance(keep=recurrence.reach and recurrence.reach + end - first)
     return _Stretch(first, end, start, list(trajectory.history), states)
 
 
@@ -180,10 +180,10 @@ class _Sweep:
             state = self._state(k, stretch)
             self.carry = carry.add_(self._through_rhs(k, state, slope))
             del stretch.history[-1:]
-            # Steps whose window ends at k are of no use to earlier ones; a step without
-            # a window is of use to none.
+            # Steps whose reach ends at k are of no use to earlier ones; a step without
+            # any is of use to none.
             for done in (self._predicted, self._corrected):
-                done.pop(k + max(recurrence.window, 1) - 1, None)
+                done.pop(k + max(recurrence.reach, 1) - 1, None)
         self.k = stretch.first
 
     def _pull(self, k: int) -> Tensor:

@@ -23,14 +23,14 @@ class Recurrence:
         order: In (0, 1].
         step: Size of a step.
         steps: Number of steps.
-        memory: The newest entries of the history that count; None for all.
+        window: The newest entries of the history that count; None for all.
     """
 
     scheme: SteppingScheme
     order: float
     step: float
     steps: int
-    memory: int | None = None
+    window: int | None = None
 
     @cached_property
     def predictions(self) -> list[Weights]:
@@ -45,8 +45,8 @@ class Recurrence:
         return [self._scaled(self.scheme.correct, k) for k in range(self.steps)]
 
     def _scaled(self, weigh: Callable[[int, float, int], Weights], k: int) -> Weights:
-        window = self.steps if self.memory is None else self.memory
-        found = weigh(k, self.order, window)
+        newest = self.steps if self.window is None else self.window
+        found = weigh(k, self.order, newest)
         scale = self.step**self.order
         past = found.past * scale if self.scheme.keeps == "rhs" else found.past
         # Where only the newest entries weigh anything, only those are kept.
@@ -54,7 +54,7 @@ class Recurrence:
         return replace(found, past=past[first:], slope=found.slope * scale)
 
     @cached_property
-    def window(self) -> int:
+    def reach(self) -> int:
         """How many entries of the history a step sums over, at most."""
         return max(len(w.past) for w in (*self.predictions, *self.corrections))
 
@@ -66,7 +66,7 @@ class Recurrence:
 
     def checkpoint_distance(self) -> int:
         """Steps between two checkpoints that keep the fewest states in all."""
-        return min(self.steps, math.ceil(math.sqrt(self.steps * max(self.window, 1))))
+        return min(self.steps, math.ceil(math.sqrt(self.steps * max(self.reach, 1))))
 
 
 @dataclass(eq=False)
@@ -90,7 +90,7 @@ class Trajectory:
     history: list[Tensor] = field(default_factory=list)
 
     def advance(self, keep: int | None = None) -> None:
-        """Do one step, and keep so many entries of the history (or one window)."""
+        """Do one step, and keep so many entries of the history (or its reach)."""
         recurrence, k = self.recurrence, self.k
         time = k * recurrence.step
         slope = self.rhs(time, self.state)
@@ -103,7 +103,7 @@ class Trajectory:
             ahead = combine(weights, self.initial, self.state, self.history, there)
         self.state = ahead
         self.k += 1
-        surplus = len(self.history) - (recurrence.window if keep is None else keep)
+        surplus = len(self.history) - (recurrence.reach if keep is None else keep)
         del self.history[: max(surplus, 0)]
 
 

@@ -22,14 +22,14 @@ class Schedule:
         solver: Name of the solver.
         skip: When the initial features are added again: never, at the end, after every
             step, or after each of m equal segments. The memory restarts with each.
-        memory: The newest history entries a step sums over; None for all of them.
+        window: The newest history entries a step sums over; None for all of them.
     """
 
     time: float
     step: float
     solver: str = "predictor"
     skip: Skip = "none"
-    memory: int | None = None
+    window: int | None = None
 
     def __post_init__(self) -> None:
         self._set("time", check_positive("time", self.time))
@@ -47,8 +47,8 @@ class Schedule:
             )
             raise InputError(message)
         choose("solver", self.solver, SOLVERS)
-        if self.memory is not None:
-            self._set("memory", check_count("memory", self.memory))
+        if self.window is not None:
+            self._set("window", check_count("window", self.window))
         if self.segments and self.steps % self.segments:
             divisors = [m for m in range(1, self.steps + 1) if self.steps % m == 0]
             message = (

@@ -32,7 +32,7 @@ def short_memory_bound(
     time as L lets it: like `E_order(L t^order)`, for a dissipative F far too much.
 
     Args:
-        schedule: Time, step, solver, skip connections and the window, its `memory`.
+        schedule: Time, step, solver, skip connections and the `window`.
         order: In (0, 1].
         lipschitz: L, such that `|F(t, y) - F(t, z)| <= L |y - z|`.
         size: For `predictor` and `corrector` a bound on `|F(t, y)|`, for `l1` and `gl`
@@ -51,7 +51,7 @@ def short_memory_bound(
         raise InputError(message)
     steps = schedule.steps_per_segment
     full = Recurrence(scheme, order, schedule.step, steps)
-    short = Recurrence(scheme, order, schedule.step, steps, schedule.memory)
+    short = Recurrence(scheme, order, schedule.step, steps, schedule.window)
     error = 0.0
     for _ in range(max(schedule.segments, 1)):
         # Adding the initial features after a segment is exact.

@@ -37,7 +37,7 @@ def solve(
     step: float,
     steps: int,
     scheme: SteppingScheme,
-    memory: int | None = None,
+    window: int | None = None,
     gradient: Gradient = "autograd",
     tensors: tuple[Tensor, ...] = (),
 ) -> Tensor:
@@ -50,14 +50,14 @@ def solve(
         step: Size of a step.
         steps: Number of steps.
         scheme: The scheme's weights.
-        memory: Sum over the newest entries of the history only (short-memory
+        window: Sum over the newest entries of the history only (short-memory
             principle); the states kept are then this many.
         gradient: How a gradient is found; see this module.
         tensors: What `rhs` depends on besides the state and wants gradients; only
             `autograd` finds that out by itself.
     """
     choose("gradient", gradient, dict.fromkeys(GRADIENTS))
-    recurrence = Recurrence(scheme, order, step, steps, memory)
+    recurrence = Recurrence(scheme, order, step, steps, window)
     wanted = torch.is_grad_enabled() and any(
         tensor.requires_grad for tensor in (y0, *tensors)
     )
@@ -100,7 +100,7 @@ def run_segments(
             step=schedule.step,
             steps=schedule.steps_per_segment,
             scheme=scheme,
-            memory=schedule.memory,
+            window=schedule.window,
             gradient=gradient,
             tensors=flow.tensors,
         )

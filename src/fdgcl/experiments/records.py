@@ -110,6 +110,8 @@ def _take(found: Lines, open_unit: list[Record], line: Record) -> None:
         if open_unit:
             raise ValueError
         target = {SETTINGS: found.settings, ENVIRONMENT: found.environments}[kind]
+        if kind == SETTINGS:
+            line = {**line, "settings": _by_new_names(line["settings"])}
         target[line["fingerprint" if kind == SETTINGS else "environment"]] = line
         return
     key = _key(line)
@@ -121,6 +123,11 @@ def _take(found: Lines, open_unit: list[Record], line: Record) -> None:
     if len(open_unit) == line["of"]:
         found.units[key] = list(open_unit)
         open_unit.clear()
+
+
+def _by_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a file that may be older than the name of the solver's window."""
+    return {"window" if k == "memory" else k: v for k, v in dict(settings).items()}
 
 
 def _key(line: Record) -> UnitKey:

@@ -98,7 +98,7 @@ def filter_figure(
     """
     top = max(report.lambda_max, 1e-6)
     grid = torch.linspace(0, top, GRID, dtype=torch.float64)
-    exact = replace(schedule, solver="exact", memory=None)
+    exact = replace(schedule, solver="exact", window=None)
     curves = []
     for number, entry in enumerate(report.orders):
         order = entry.order

@@ -33,7 +33,7 @@ from fdgcl.scale.features import StoredFeatures
 from fdgcl.scale.store import Store
 from fdgcl.settings import Settings
 
-FORMAT = "fdgcl-diffused-1"
+FORMAT = "fdgcl-diffused-2"
 
 #: The settings that diffused features depend on, beside the store's own direction.
 DIFFUSION_SETTINGS = (
@@ -47,7 +47,7 @@ DIFFUSION_SETTINGS = (
     "skip",
     "self_loops",
     "normalization",
-    "memory",
+    "window",
     "feature_scaling",
     "dtype",
 )

@@ -57,7 +57,9 @@ class Plan:
             "fingerprint": f"on other data ({other['data']})",
             "seeds": f"with --seeds {len(other['seeds'])}",
             "space": "in another space",
-            "start": f"from other settings ({', '.join(changed)})",
+            "start": f"from other settings ({', '.join(changed)})"
+            if changed
+            else "by another version of fdgcl, whose settings have other names",
         }
         return next(
             (text for key, text in texts.items() if ours[key] != other[key]), None

@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from fdgcl._checks import InputError, choose, nearest
+from fdgcl._checks import InputError, choose, nearest, unknown_setting
 from fdgcl.tuning.formulas import Formula
 from fdgcl.tuning.ranges import Choices, Range, Value
 from fdgcl.tuning.space import Dimension, Space, is_setting, setting_names
@@ -225,5 +225,4 @@ def _check_conditions(dimensions: tuple[Dimension, ...], where: str) -> None:
 
 
 def _unknown(name: str, where: str) -> InputError:
-    hint = nearest(name, setting_names())
-    return InputError(f"{where}: unknown setting {name!r}{hint}")
+    return InputError(f"{where}: {unknown_setting(name, setting_names())}")

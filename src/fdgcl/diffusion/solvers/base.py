@@ -54,10 +54,10 @@ class SteppingScheme(Solver):
     evaluations_per_step: ClassVar[int] = 1
 
     @abc.abstractmethod
-    def predict(self, k: int, order: float, memory: int) -> Weights:
-        """Weights of `y_{k+1}` from the newest `memory` entries of steps 0..k."""
+    def predict(self, k: int, order: float, window: int) -> Weights:
+        """Weights of `y_{k+1}` from the newest `window` entries of steps 0..k."""
 
-    def correct(self, k: int, order: float, memory: int) -> Weights:  # noqa: ARG002
+    def correct(self, k: int, order: float, window: int) -> Weights:  # noqa: ARG002
         """Weights of the correction, `slope` being that of F at the predicted state."""
         message = f"{self.name} has no corrector"
         raise InputError(message)

@@ -29,13 +29,13 @@ class Corrector(SteppingScheme):
     keeps = "rhs"
     evaluations_per_step = 2
 
-    def predict(self, k: int, order: float, memory: int) -> Weights:
+    def predict(self, k: int, order: float, window: int) -> Weights:
         """See the base class."""
-        return rectangle_rule(min(k + 1, memory), order)
+        return rectangle_rule(min(k + 1, window), order)
 
-    def correct(self, k: int, order: float, memory: int) -> Weights:
+    def correct(self, k: int, order: float, window: int) -> Weights:
         """See the base class."""
-        count = min(k + 1, memory)
+        count = min(k + 1, window)
         age = np.arange(count, dtype=np.float64)
         power = order + 1
         past = (age + 2) ** power + age**power - 2 * (age + 1) ** power

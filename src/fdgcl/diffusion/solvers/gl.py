@@ -24,9 +24,9 @@ class GruenwaldLetnikov(SteppingScheme):
     name = "gl"
     keeps = "state"
 
-    def predict(self, k: int, order: float, memory: int) -> Weights:
+    def predict(self, k: int, order: float, window: int) -> Weights:
         """See the base class."""
-        count = min(k + 1, memory)
+        count = min(k + 1, window)
         m = np.arange(1, count + 1)
         past = -np.cumprod((m - 1 - order) / m, dtype=np.float64)
         return Weights(1.0 - float(past.sum()), past[::-1], slope=1.0)

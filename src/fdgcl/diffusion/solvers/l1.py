@@ -25,9 +25,9 @@ class L1(SteppingScheme):
     name = "l1"
     keeps = "state"
 
-    def predict(self, k: int, order: float, memory: int) -> Weights:
+    def predict(self, k: int, order: float, window: int) -> Weights:
         """See the base class."""
-        count = min(k + 1, memory)
+        count = min(k + 1, window)
         b = power_differences(count, 1 - order)
         # Summing by parts turns weights of differences into weights of states.
         past = np.append(b[:-1] - b[1:], b[-1])

@@ -31,12 +31,12 @@ class Predictor(SteppingScheme):
     name = "predictor"
     keeps = "rhs"
 
-    def predict(self, k: int, order: float, memory: int) -> Weights:
+    def predict(self, k: int, order: float, window: int) -> Weights:
         """See the base class."""
         if order == 1:
             # All past weights are equal: one step of Euler, which needs no history.
             return Weights(initial=0.0, past=np.empty(0), slope=1.0, newest=1.0)
-        return rectangle_rule(min(k + 1, memory), order)
+        return rectangle_rule(min(k + 1, window), order)
 
     def convergence_order(self, order: float) -> float:  # noqa: ARG002
         """See the base class."""
