@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from dataclasses import asdict, dataclass
 import torch
 from torch import Tensor
 
+from fdgcl._notices import FdgclWarning, warn
 from fdgcl.losses import Loss
 from fdgcl.training.steps import dense_products, new_step
 from fdgcl.training.team import Alone, Team
@@ -21,7 +21,7 @@ COLLAPSED_RANK = 1.5
 COLLAPSED_COSINE = 0.98
 
 
-class TrainingWarning(UserWarning):
+class TrainingWarning(FdgclWarning):
     """Something about a run that its user should know."""
 
 
@@ -156,7 +156,7 @@ def warn_of_collapse(record: EpochRecord) -> bool:
         f"cosine between the views {record.alignment:.3f}; try standardize=True, fewer "
         "epochs, a smaller lr, a larger eta, or loss='barlow-twins' or 'vicreg'"
     )
-    warnings.warn(message, TrainingWarning, stacklevel=2)
+    warn(message, TrainingWarning)
     return True
 
 
