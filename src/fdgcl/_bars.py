@@ -170,15 +170,22 @@ def bars(*, shown: bool) -> Iterator[Bars]:
         TimeRemainingColumn(compact=True),
         TextColumn("{task.fields[left]}"),
     )
-    apart = console.is_jupyter  # what is printed has a place of its own there
-    with Progress(
+    # In a notebook, what is printed has a place of its own; and taking the bar away is
+    # left to us, because rich leaves an empty line in its place.
+    apart = console.is_jupyter
+    progress = Progress(
         *columns,
         console=console,
-        transient=True,
+        transient=not apart,
         redirect_stdout=not apart,
         redirect_stderr=not apart,
-    ) as progress:
-        yield Drawn(progress)
+    )
+    try:
+        with progress:
+            yield Drawn(progress)
+    finally:
+        if progress.live.ipy_widget is not None:
+            progress.live.ipy_widget.close()
 
 
 @contextmanager

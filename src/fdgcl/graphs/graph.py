@@ -277,7 +277,9 @@ class Graph:
 
     def _repr_html_(self) -> str:
         """Show sizes, source and what was read as what, as notebooks do."""
-        splits = self.splits
+        splits = None
+        if self.splits is not None:
+            splits = f"{self.splits.name!r} x {len(self.splits)}"
         facts: list[tuple[str, Fact]] = [
             ("nodes", self.num_nodes),
             ("edges", self.num_edges),
@@ -285,7 +287,7 @@ class Graph:
             ("features", self.num_features),
             ("classes", self.num_classes if self.y is not None else None),
             ("labels", None if self.targets is None else str(self.targets)),
-            ("splits", splits and f"{splits.name!r} x {len(splits)}"),
+            ("splits", splits),
             ("source", self.source),
             ("read as", self.reading),
         ]
