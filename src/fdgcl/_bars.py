@@ -170,22 +170,15 @@ def bars(*, shown: bool) -> Iterator[Bars]:
         TimeRemainingColumn(compact=True),
         TextColumn("{task.fields[left]}"),
     )
-    # In a notebook, what is printed has a place of its own; and taking the bar away is
-    # left to us, because rich leaves an empty line in its place.
-    apart = console.is_jupyter
-    progress = Progress(
+    apart = console.is_jupyter  # what is printed has a place of its own there
+    with Progress(
         *columns,
         console=console,
-        transient=not apart,
+        transient=True,
         redirect_stdout=not apart,
         redirect_stderr=not apart,
-    )
-    try:
-        with progress:
-            yield Drawn(progress)
-    finally:
-        if progress.live.ipy_widget is not None:
-            progress.live.ipy_widget.close()
+    ) as progress:
+        yield Drawn(progress)
 
 
 @contextmanager
@@ -225,13 +218,16 @@ def _is_watched() -> bool:
     if not (shell or hasattr(sys, "ps1")):
         return False
     errors: Any = sys.stderr
-    return errors is not None and not errors.closed and bool(errors.isatty())
+    try:
+        return bool(errors.isatty())
+    except (AttributeError, ValueError):  # there is none, or it is closed
+        return False
 
 
 def _shell() -> str:
     """The class of IPython's shell, without loading IPython; empty without one."""
-    ipython = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
+    find = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    shell = None if find is None else find()
     if shell is None:
         return ""
     kind = type(shell)
