@@ -61,7 +61,7 @@ class Stream(io.StringIO):
         self._terminal = terminal
 
     def isatty(self) -> bool:
-        return self._terminal
+        return super().isatty() or self._terminal  # a closed one raises
 
 
 def test_lines_come_every_ten_seconds(clock: Clock) -> None:
