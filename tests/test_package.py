@@ -36,7 +36,7 @@ def test_importing_loads_nothing_heavy() -> None:
     [
         (
             "import fdgcl; fdgcl.FDGCL",
-            {"sklearn", "pyarrow", "plotly", "optuna", "matplotlib", "triton"},
+            {"sklearn", "pyarrow", "plotly", "optuna", "matplotlib", "triton", "rich"},
         ),
         ("import fdgcl; fdgcl.Graph", {"torch", "sklearn", "pyarrow"}),
         (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fdgcl._version import __version__
 
 if TYPE_CHECKING:
+    from fdgcl._notices import FdgclWarning as FdgclWarning
     from fdgcl.evaluation import cluster as cluster
     from fdgcl.evaluation import graph_svm as graph_svm
     from fdgcl.evaluation import knn as knn
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "FDGCL": "fdgcl.model",
+    "FdgclWarning": "fdgcl._notices",
     "Graph": "fdgcl.graphs",
     "GraphDataset": "fdgcl.graphs",
     "Splits": "fdgcl.graphs",

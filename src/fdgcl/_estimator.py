@@ -57,11 +57,7 @@ class Estimator:
 
     def __repr__(self) -> str:
         """Show the parameters that are not as they are by default."""
-        changed = [
-            f"{name}={getattr(self, name)!r}"
-            for name, default in self._defaults().items()
-            if getattr(self, name) != default
-        ]
+        changed = [f"{name}={value!r}" for name, value in self._changed().items()]
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
@@ -70,7 +66,21 @@ class Estimator:
 
         return BaseEstimator().__sklearn_tags__()
 
+    def _changed(self) -> dict[str, Any]:
+        return {
+            name: getattr(self, name)
+            for name, default in self._defaults().items()
+            if _differ(getattr(self, name), default)
+        }
+
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
         signature = inspect.signature(cls)
         return {name: p.default for name, p in signature.parameters.items()}
+
+
+def _differ(value: Any, default: Any) -> bool:
+    try:
+        return bool(value != default)
+    except ValueError:  # arrays compare number by number
+        return True

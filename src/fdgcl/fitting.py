@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -11,9 +9,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from fdgcl._bars import Bars
 from fdgcl._checks import InputError, in_words
 from fdgcl._interrupts import deferred_interrupt
 from fdgcl._memory import describe_size, total_bytes
+from fdgcl._notices import LOGGER, notice, warn
 from fdgcl._progress import Progress
 from fdgcl.diffusion.plan import Plan
 from fdgcl.graphs.diagnosis import FeatureFindings
@@ -34,9 +34,6 @@ from fdgcl.training import (
 )
 from fdgcl.views import Combination, Encoders, ViewSource, view_weights
 
-#: Tells at level INFO what was decided and how it went; silent unless asked for.
-LOGGER = logging.getLogger("fdgcl")
-
 #: Given an epoch's record, and a function that embeds by the weights of that moment.
 OnEpoch = Callable[[EpochRecord, Callable[[], NDArray[np.float32]]], None]
 
@@ -48,20 +45,27 @@ def of_stage(
     return None if progress is None else partial(progress, stage)
 
 
+def tell_epoch(progress: Progress | None, record: EpochRecord, epochs: int) -> None:
+    """Tell that an epoch of all epochs is done, and its loss where it is shown."""
+    if isinstance(progress, Bars):
+        progress("train", record.epoch, epochs, f"loss {record.loss:.4f}")
+    elif progress is not None:
+        progress("train", record.epoch, epochs)
+
+
 def announce(prepared: Preparation) -> list[str]:
     """Log and return what was decided for the user, and warn of what means little."""
-    warn_of_features(prepared.findings, stacklevel=6)
+    warn_of_features(prepared.findings)
     notices = [*prepared.notices, *beta_notices(prepared.settings, prepared.beta)]
-    for notice in notices:
-        LOGGER.info(notice)
+    notice(*notices)
     _warn_of_amplification(prepared)
     return notices
 
 
-def warn_of_features(findings: FeatureFindings, stacklevel: int = 2) -> None:
+def warn_of_features(findings: FeatureFindings) -> None:
     """Warn of features of which the embedding would mean little."""
     if findings.warning is not None:
-        warnings.warn(findings.warning, TrainingWarning, stacklevel=stacklevel)
+        warn(findings.warning, TrainingWarning)
 
 
 def conclude(
@@ -102,7 +106,7 @@ def conclude(
             "the embedding has little more than one direction (effective ranks of the "
             f"views {in_words([f'{rank:.2f}' for rank in ranks])}): {cause}"
         )
-        warnings.warn(message, TrainingWarning, stacklevel=4)
+        warn(message, TrainingWarning)
 
 
 def beta_notices(settings: Settings, beta: float | Sequence[float]) -> list[str]:
@@ -125,7 +129,7 @@ def _warn_of_amplification(prepared: Preparation) -> None:
             f"look alike ({'; '.join(prepared.describe_stability())}); if that is not "
             "what you want, choose a smaller step or solver='exact'"
         )
-        warnings.warn(message, TrainingWarning, stacklevel=6)
+        warn(message, TrainingWarning)
 
 
 def new_views(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fdgcl._checks import InputError
-from fdgcl._estimator import Estimator, answers_old_names
+from fdgcl._bars import watched
+from fdgcl._estimator import answers_old_names
+from fdgcl._notices import notice
 from fdgcl._progress import Progress
 from fdgcl.diffusion.plan import Plan
+from fdgcl.fitted import Fitted
 from fdgcl.fitting import (
     OnEpoch,
     announce,
@@ -23,6 +24,7 @@ from fdgcl.fitting import (
     fit_views,
     of_stage,
     start_log,
+    tell_epoch,
     views_for,
 )
 from fdgcl.graphs import Graph, GraphDataset
@@ -31,16 +33,14 @@ from fdgcl.preparation import Preparation, prepare_training
 from fdgcl.presets import preset_settings
 from fdgcl.reuse import prepare_other
 from fdgcl.runs import Config, RunFolder, TrainingLog
-from fdgcl.settings import Settings
 from fdgcl.training import EpochRecord, NonFiniteLossError
-from fdgcl.views import Encoders, ViewSource
+from fdgcl.views import ViewSource
 
 if TYPE_CHECKING:
-    from fdgcl.graphs.schema import Schemas
     from fdgcl.losses import Loss
 
 
-class FDGCL(Estimator):
+class FDGCL(Fitted):
     """Embeddings without labels, by contrasting orders of diffusion.
 
     The defaults amplify no frequency on any graph and are meant for a graph nobody has
@@ -215,10 +215,6 @@ class FDGCL(Estimator):
         """
         return cls(**{**preset_settings(name, variant), **overrides})
 
-    def check(self) -> Settings:
-        """Check all settings and return them; bad ones raise `InputError`."""
-        return Settings(**self.get_params(deep=False))
-
     def plan(self, graph: Graph | GraphDataset) -> Plan:
         """Say how `fit` would go about a graph and what it would cost."""
         data = as_graph(graph)
@@ -233,7 +229,7 @@ class FDGCL(Estimator):
         *,
         run: str | Path | None = None,
         resume: bool = False,
-        progress: Progress | None = None,
+        progress: bool | Progress | None = None,
         on_epoch: OnEpoch | None = None,
     ) -> Self:
         """Train on a graph; labels, if it has any, are not looked at.
@@ -243,7 +239,9 @@ class FDGCL(Estimator):
             y: Ignored, for scikit-learn's sake.
             run: Folder for settings, metrics and weights; made if needed.
             resume: Go on with the unfinished run in that folder.
-            progress: Called with (stage, done, total); stages are diffuse and train.
+            progress: Whether to show a bar; None shows one in a notebook and in an
+                interactive session on a terminal, and nothing elsewhere. A function is
+                called with (stage, done, total) instead; stages are diffuse and train.
             on_epoch: Called after each epoch with its record and a function that gives
                 the embedding by the weights of that moment.
 
@@ -251,7 +249,8 @@ class FDGCL(Estimator):
             InputError: Settings, graph or run folder do not fit together.
             NonFiniteLossError: Training diverged; the last good weights are kept.
         """
-        self._fit(graph, run, resume, progress, on_epoch)
+        with watched(progress) as tell:
+            self._fit(graph, run, resume, tell, on_epoch)
         return self
 
     def fit_transform(
@@ -262,7 +261,7 @@ class FDGCL(Estimator):
         level: str | None = None,
         run: str | Path | None = None,
         resume: bool = False,
-        progress: Progress | None = None,
+        progress: bool | Progress | None = None,
         on_epoch: OnEpoch | None = None,
     ) -> NDArray[np.float32]:
         """Train as `fit` does, with its arguments, and return the embedding.
@@ -271,20 +270,25 @@ class FDGCL(Estimator):
         or `graph` says which, where that is to be otherwise.
         """
         chosen = choose_level(graph, level)
-        source = self._fit(graph, run, resume, progress, on_epoch)
-        return rows_of(self._embed(source), graph, chosen, self.readout)
+        with watched(progress) as tell:
+            source = self._fit(graph, run, resume, tell, on_epoch)
+            return rows_of(self._embed(source), graph, chosen, self.readout)
 
     def transform(
         self,
         graph: Graph | GraphDataset,
         *,
         level: str | None = None,
-        progress: Progress | None = None,
+        progress: bool | Progress | None = None,
     ) -> NDArray[np.float32]:
-        """Embed a graph or graphs, seen or not, by the trained encoders."""
+        """Embed a graph or graphs, seen or not, by the trained encoders.
+
+        Level is as in `fit_transform`, progress as in `fit`.
+        """
         chosen = choose_level(graph, level)
-        source = self._source_of_other(graph, of_stage(progress, "diffuse"))
-        return rows_of(self._embed(source), graph, chosen, self.readout)
+        with watched(progress) as tell:
+            source = self._source_of_other(graph, of_stage(tell, "diffuse"))
+            return rows_of(self._embed(source), graph, chosen, self.readout)
 
     def views(self, graph: Graph | GraphDataset) -> tuple[NDArray[np.float32], ...]:
         """The views of a graph by the trained encoders, each (nodes x dim)."""
@@ -300,49 +304,10 @@ class FDGCL(Estimator):
         prepared = prepare_other(
             as_graph(graph), self.check(), self._config.schema, views.columns
         )
-        self.notices_: list[str] = [*prepared.notices]
+        self.notices_ = [*prepared.notices]
+        notice(*self.notices_)
         self._note_stability(prepared)
         return prepared.source(views.mean.device, views.dynamics, progress)
-
-    @property
-    def feature_schema_(self) -> Schemas | None:
-        """How the columns of the training's table became features, if they did.
-
-        `read_graph(..., schema=model.feature_schema_)` reads another table alike.
-        """
-        from fdgcl.graphs.schema import schema_from_dict
-
-        self._views_of_fitted()
-        return schema_from_dict(self._config.schema["table"], "the model's config")
-
-    def save(self, folder: str | Path) -> None:
-        """Write settings, weights and history to a folder."""
-        views = self._views_of_fitted()
-        files = RunFolder(folder)
-        files.write_config(self._config)
-        files.write_metrics(self.history_)
-        files.write_model(views)
-
-    @classmethod
-    def load(cls, folder: str | Path, *, device: str | None = None) -> Self:
-        """Read a model that `save` or a run left in a folder."""
-        files = RunFolder(folder)
-        config = files.read_finished()
-        given = config.settings
-        model = cls(**{one.name: getattr(given, one.name) for one in fields(Settings)})
-        model.device = device or model.device
-        views = views_for(replace(config, settings=model.check()))
-        files.read_model(views)
-        model._config, model._views = config, views
-        model.history_ = files.read_metrics()
-        model.notices_ = []
-        return model
-
-    def _views_of_fitted(self) -> Encoders:
-        if not hasattr(self, "_views"):
-            message = "this model is not fitted yet: call fit first"
-            raise InputError(message)
-        return self._views
 
     def _take_notes(self, prepared: Preparation) -> None:
         self._note_stability(prepared)
@@ -377,7 +342,7 @@ class FDGCL(Estimator):
         )
         if prepared.columns is not None:
             self._views.keep_columns(prepared.columns)
-        self.history_: list[EpochRecord] = []
+        self.history_ = []
         if files is not None and files.is_finished:
             files.read_model(self._views)
             self.history_ = files.read_metrics()
@@ -403,8 +368,7 @@ class FDGCL(Estimator):
             return self._embed(source)
 
         def after_epoch(record: EpochRecord) -> None:
-            if progress is not None:
-                progress("train", record.epoch, epochs)
+            tell_epoch(progress, record, epochs)
             if on_epoch is not None:
                 on_epoch(record, embed_now)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from smallgraph import FEATURES, NODES, SMALL, Command, everything, write_graph
 
-from fdgcl.cli import progress
+from fdgcl import _bars
 from fdgcl.embeddings import read_embeddings
 from tolerances import assert_agree
 
@@ -134,7 +135,7 @@ def test_ctrl_c_keeps_the_run_and_resume_ends_the_same(
     long = (*EMBED, "--epochs", 6)
     assert fdgcl(*long, "--run", "whole").exit_code == 0
     with monkeypatch.context() as patch:
-        patch.setattr(progress.Bars, "__call__", _ctrl_c_after(2))
+        patch.setattr(_bars.Bars, "__call__", _ctrl_c_after(2))
         stopped = fdgcl(*long, "--run", "broken")
     assert stopped.exit_code == 130
     assert stopped.stderr.splitlines()[-1].startswith("error: interrupted")
@@ -145,6 +146,22 @@ def test_ctrl_c_keeps_the_run_and_resume_ends_the_same(
     for name in ("z.parquet", "model.safetensors"):
         assert _bytes(folder, "broken", name) == _bytes(folder, "whole", name)
     assert not list(folder.rglob("*.tmp"))
+
+
+def test_lines_tell_the_progress_where_no_bar_can_be_drawn(
+    fdgcl: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_bars, "LINE_SECONDS", 0.0)
+    told = fdgcl(*EMBED, "--run", "told")
+    assert re.search(r"^reading: 0:\d\d:\d\d elapsed$", told.stderr, re.MULTILINE)
+    assert re.search(
+        r"^training: 2 of \d+ epochs, loss \d.*elapsed, about .* left$",
+        told.stderr,
+        re.MULTILINE,
+    )
+    assert "elapsed" not in told.stdout
+    for option in ("--quiet", "--json"):
+        assert fdgcl(*EMBED, "--run", f"run{option}", option).stderr == ""
 
 
 def test_ctrl_c_before_training_leaves_nothing(
@@ -228,7 +245,7 @@ def test_features_in_the_file_are_those_in_the_model(
 
 
 def _ctrl_c_after(epoch: int) -> Any:
-    def call(self: object, stage: str, done: int, total: int) -> None:
+    def call(self: object, stage: str, done: int, *_: object) -> None:
         if stage == "train" and done == epoch:
             signal.raise_signal(signal.SIGINT)
 

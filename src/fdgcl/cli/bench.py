@@ -86,7 +86,7 @@ def bench(
             "--orders",
             panel=DIFFUSION,
             metavar="A,B",
-            text="Fractional orders of the two views.",
+            text="Fractional orders of the views.",
             show_default="0.01,1",
         ),
     ] = None,

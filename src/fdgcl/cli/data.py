@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fdgcl._bars import bars
 from fdgcl._checks import InputError
 from fdgcl.cli.console import console, emit, say
 from fdgcl.cli.data_generate import generate
@@ -23,7 +24,6 @@ from fdgcl.cli.options import (
     Overwrite,
 )
 from fdgcl.cli.outputs import refuse_existing
-from fdgcl.cli.progress import bars
 from fdgcl.cli.source import (
     Reading,
     Source,

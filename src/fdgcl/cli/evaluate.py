@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
+from fdgcl._bars import bars
 from fdgcl._checks import InputError, choose
 from fdgcl.cli import options
 from fdgcl.cli.evaluate_graphs import show_graphs
 from fdgcl.cli.evaluate_nodes import show_nodes
 from fdgcl.cli.level import Level
 from fdgcl.cli.options import DATA, option
-from fdgcl.cli.progress import bars
 from fdgcl.cli.source import Reading
 from fdgcl.cli.tables import with_tables
 from fdgcl.cli.talk import Talk

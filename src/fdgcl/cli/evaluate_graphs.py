@@ -14,7 +14,7 @@ from fdgcl.experiments.measures.scores import percent
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from fdgcl.cli.progress import Bars
+    from fdgcl._bars import Bars
     from fdgcl.evaluation.results import ClusterResult, FoldScores
 
 

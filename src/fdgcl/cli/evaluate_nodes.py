@@ -15,7 +15,7 @@ from fdgcl.cli.truth import Truth
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from fdgcl.cli.progress import Bars
+    from fdgcl._bars import Bars
     from fdgcl.evaluation.results import ClusterResult, KNNResult, KNNValueResult
     from fdgcl.evaluation.tasks import Result
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from fdgcl.cli.progress import Bars
+    from fdgcl._bars import Bars
     from fdgcl.cli.source import Data
     from fdgcl.model import FDGCL
     from fdgcl.training import EpochRecord
@@ -165,9 +165,14 @@ class Job:
     def _progress(
         self, model: FDGCL, bars: Bars, stage: str, done: int, total: int
     ) -> None:
+        from fdgcl.fitting import tell_epoch
+
         # What was decided for the user is known by now, long before training ends.
         self.talk.notice(*model.notices_)
-        bars(stage, done, total)
+        if stage == "train":
+            tell_epoch(bars, model.history_[-1], total)
+        else:
+            bars(stage, done, total)
 
     def _score(self, graph: Data, runs: Sequence[Trained], bars: Bars) -> list[Row]:
         from fdgcl.graphs import Graph

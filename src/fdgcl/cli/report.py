@@ -19,7 +19,7 @@ from fdgcl.cli.talk import Talk
 from fdgcl.graphs.files.options import TableOptions
 
 if TYPE_CHECKING:
-    from fdgcl.cli.progress import Bars
+    from fdgcl._bars import Bars
     from fdgcl.report.page import Page
 
 PAGE = "report.html"

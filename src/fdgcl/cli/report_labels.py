@@ -13,7 +13,7 @@ from fdgcl.cli.level import Level, row_ids
 from fdgcl.cli.truth import targets_of
 
 if TYPE_CHECKING:
-    from fdgcl.cli.progress import Bars
+    from fdgcl._bars import Bars
     from fdgcl.cli.source import Data
     from fdgcl.graphs import Splits, Targets
     from fdgcl.graphs.files.options import TableOptions

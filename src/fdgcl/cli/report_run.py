@@ -19,7 +19,7 @@ from fdgcl.cli.truth import load_named, targets_of
 from fdgcl.graphs.files.options import TableOptions
 
 if TYPE_CHECKING:
-    from fdgcl.cli.progress import Bars
+    from fdgcl._bars import Bars
     from fdgcl.cli.source import Data
     from fdgcl.preparation import Preparation
     from fdgcl.report.accuracy import Score

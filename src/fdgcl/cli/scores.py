@@ -15,7 +15,7 @@ from fdgcl.report import numerals
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from fdgcl.cli.progress import Bars
+    from fdgcl._bars import Bars
     from fdgcl.evaluation.results import FoldScores
     from fdgcl.evaluation.tasks import Measured, Result
     from fdgcl.graphs import Graph, GraphDataset

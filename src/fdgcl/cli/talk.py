@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fdgcl._bars import Bars, bars
 from fdgcl.cli import console
-from fdgcl.cli.progress import Bars, bars
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

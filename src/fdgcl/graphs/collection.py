@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from fdgcl._checks import InputError
+from fdgcl._html import Fact, table
 from fdgcl.graphs import _validate
 from fdgcl.graphs.graph import Features, Graph
 from fdgcl.graphs.labels import as_codes
@@ -226,6 +227,19 @@ class GraphDataset:
         if self.y is not None:
             parts.append(f"{self.num_classes} classes")
         return f"GraphDataset({self.name!r}: {', '.join(parts)}; from {self.source})"
+
+    def _repr_html_(self) -> str:
+        """Show sizes, source and what was read as what, as notebooks do."""
+        facts: list[tuple[str, Fact]] = [
+            ("graphs", self.num_graphs),
+            ("nodes", self.graph.num_nodes),
+            ("edges", self.graph.num_edges),
+            ("features", self.graph.num_features),
+            ("classes", self.num_classes if self.y is not None else None),
+            ("source", self.source),
+            ("read as", self.graph.reading),
+        ]
+        return table(f"GraphDataset {self.name}", facts)
 
     def _positions(self, indices: Any) -> Indices:
         chosen = np.asarray(indices)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from fdgcl._html import Fact, table
 from fdgcl.graphs import _validate
 from fdgcl.graphs.splits import Splits
 from fdgcl.graphs.targets import Targets
@@ -273,3 +274,21 @@ class Graph:
         if self.splits is not None:
             parts.append(f"splits {self.splits.name!r} x {len(self.splits)}")
         return f"Graph({self.name!r}: {', '.join(parts)}; from {self.source})"
+
+    def _repr_html_(self) -> str:
+        """Show sizes, source and what was read as what, as notebooks do."""
+        splits = None
+        if self.splits is not None:
+            splits = f"{self.splits.name!r} x {len(self.splits)}"
+        facts: list[tuple[str, Fact]] = [
+            ("nodes", self.num_nodes),
+            ("edges", self.num_edges),
+            ("edge types", None if self.relations is None else list(self.relations)),
+            ("features", self.num_features),
+            ("classes", self.num_classes if self.y is not None else None),
+            ("labels", None if self.targets is None else str(self.targets)),
+            ("splits", splits),
+            ("source", self.source),
+            ("read as", self.reading),
+        ]
+        return table(f"Graph {self.name}", facts)

@@ -13,13 +13,16 @@ from pathlib import Path
 from fdgcl._checks import InputError
 from fdgcl._files import DiskFullError
 from fdgcl._memory import describe_size
+from fdgcl._notices import notice
 from fdgcl._progress import Progress
 from fdgcl.batching import batch_lr, batch_rows, check_batch_size
 from fdgcl.fitting import (
+    beta_notices,
     conclude,
     fit_views,
     new_views,
     start_log,
+    tell_epoch,
     warn_of_features,
 )
 from fdgcl.runs import Config, RunFolder
@@ -111,8 +114,10 @@ def train_store(
     plan.check()
     diffusion = Diffusion.of(store, settings)
     findings = diffusion.recipe.findings
-    if team.is_first and findings is not None:
-        warn_of_features(findings)
+    if team.is_first:
+        notice(*beta_notices(settings, diffusion.recipe.beta))
+        if findings is not None:
+            warn_of_features(findings)
     DiffusedRows(diffusion)  # features that are not all there are refused here
     config = _config(store, settings, diffusion)
     files = RunFolder(run_folder)
@@ -241,8 +246,7 @@ def _after_epoch(
     on_epoch: Callable[[EpochRecord], None] | None,
 ) -> Callable[[EpochRecord], None]:
     def after(record: EpochRecord) -> None:
-        if progress is not None:
-            progress("train", record.epoch, epochs)
+        tell_epoch(progress, record, epochs)
         if on_epoch is not None:
             on_epoch(record)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -14,6 +13,7 @@ import torch
 from torch import Tensor
 
 from fdgcl._checks import in_words
+from fdgcl._notices import FdgclWarning, warn
 from fdgcl.losses import Loss
 from fdgcl.training.steps import dense_products, new_step
 from fdgcl.training.team import Alone, Team
@@ -24,7 +24,7 @@ COLLAPSED_COSINE = 0.98
 _RANK = "effective_rank_"
 
 
-class TrainingWarning(UserWarning):
+class TrainingWarning(FdgclWarning):
     """Something about a run that its user should know."""
 
 
@@ -188,7 +188,7 @@ def warn_of_collapse(record: EpochRecord) -> bool:
         f"cosine between the views {record.alignment:.3f}; try standardize=True, fewer "
         "epochs, a smaller lr, a larger eta, or loss='barlow-twins' or 'vicreg'"
     )
-    warnings.warn(message, TrainingWarning, stacklevel=2)
+    warn(message, TrainingWarning)
     return True
 
 

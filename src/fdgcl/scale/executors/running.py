@@ -47,7 +47,7 @@ def run_slices(
         numbers: Of the slices.
         executor: Runs them.
         threads: Of each.
-        progress: Called with the stage `diffuse`, and how many of all slices are done.
+        progress: Called with the stage `slices`, and how many of all slices are done.
     """
     count = diffusion.recipe.num_slices
     done = count - len(diffusion.missing)
@@ -56,7 +56,7 @@ def run_slices(
         nonlocal done
         done += step
         if progress is not None:
-            progress("diffuse", done, count)
+            progress("slices", done, count)
 
     tell(0)
     folders = str(diffusion.store.folder.absolute()), str(diffusion.folder.absolute())

@@ -1,0 +1,98 @@
+"""What a model keeps once it is fitted: saved, loaded, shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from fdgcl._checks import InputError, in_words
+from fdgcl._estimator import Estimator
+from fdgcl._html import Fact, table
+from fdgcl.fitting import views_for
+from fdgcl.runs import Config, RunFolder
+from fdgcl.settings import Settings
+from fdgcl.training import EpochRecord
+from fdgcl.views import Encoders
+
+if TYPE_CHECKING:
+    from fdgcl.graphs.schema import Schemas
+
+
+class Fitted(Estimator):
+    """An estimator whose settings are `Settings`, with what training leaves behind."""
+
+    device: str
+    history_: list[EpochRecord]
+    notices_: list[str]
+    _config: Config
+    _views: Encoders
+
+    def check(self) -> Settings:
+        """Check all settings and return them; bad ones raise `InputError`."""
+        return Settings(**self.get_params(deep=False))
+
+    @property
+    def feature_schema_(self) -> Schemas | None:
+        """How the columns of the training's table became features, if they did.
+
+        `read_graph(..., schema=model.feature_schema_)` reads another table alike.
+        """
+        from fdgcl.graphs.schema import schema_from_dict
+
+        self._views_of_fitted()
+        return schema_from_dict(self._config.schema["table"], "the model's config")
+
+    def save(self, folder: str | Path) -> None:
+        """Write settings, weights and history to a folder."""
+        views = self._views_of_fitted()
+        files = RunFolder(folder)
+        files.write_config(self._config)
+        files.write_metrics(self.history_)
+        files.write_model(views)
+
+    @classmethod
+    def load(cls, folder: str | Path, *, device: str | None = None) -> Self:
+        """Read a model that `save` or a run left in a folder."""
+        files = RunFolder(folder)
+        config = files.read_finished()
+        given = config.settings
+        model = cls(**{one.name: getattr(given, one.name) for one in fields(Settings)})
+        model.device = device or model.device
+        views = views_for(replace(config, settings=model.check()))
+        files.read_model(views)
+        model._config, model._views = config, views
+        model.history_ = files.read_metrics()
+        model.notices_ = []
+        return model
+
+    def _views_of_fitted(self) -> Encoders:
+        if not hasattr(self, "_views"):
+            message = "this model is not fitted yet: call fit first"
+            raise InputError(message)
+        return self._views
+
+    def _repr_html_(self) -> str:
+        """Show settings, training and notices, as notebooks do."""
+        return table(type(self).__name__, self._facts())
+
+    def _facts(self) -> Iterator[tuple[str, Fact]]:
+        changed = [f"{name} = {value!r}" for name, value in self._changed().items()]
+        yield "settings", changed or "the defaults"
+        if not hasattr(self, "_views"):
+            yield "fitted", "not yet"
+        else:
+            name, nodes = self._config.graph["name"], self._config.graph["nodes"]
+            yield "fitted", f"on {name}, {nodes:,} nodes"
+            yield from _training(getattr(self, "history_", []))
+        yield "notices", getattr(self, "notices_", [])
+
+
+def _training(history: list[EpochRecord]) -> Iterator[tuple[str, Fact]]:
+    yield "epochs", len(history)
+    if history:
+        last = history[-1]
+        yield "last loss", f"{last.loss:.4f}"
+        ranks = in_words([f"{rank:.1f}" for rank in last.effective_ranks])
+        yield "effective ranks", f"{ranks} (of the views)"
