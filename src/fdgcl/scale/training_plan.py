@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import torch
+
 from fdgcl._checks import InputError
 from fdgcl._memory import describe_size
 from fdgcl.batching import batch_rows
@@ -27,9 +29,10 @@ from fdgcl.settings import Settings
 from fdgcl.views import Combination, view_weights
 from fdgcl.views.agreement import can_be_fused
 
-# Of a process, beside what is counted: libraries that load later, threads' stacks,
-# and what an allocator keeps of what was freed.
-LATER_BYTES = 230e6
+# Of a process, beside what is counted: libraries that load later, and what an allocator
+# keeps of what was freed; the latter, and stacks, for each thread.
+LATER_BYTES = 250e6
+THREAD_BYTES = 16e6
 # Matrices of a view's size: those of a plain step, and of a block that is embedded.
 PLAIN_MATRICES = 14
 EMBEDDED_MATRICES = 8
@@ -130,6 +133,7 @@ def plan_training(
     embedded = block * (4 * features + EMBEDDED_MATRICES * width)
     looked = 3 * BLOCK_ROWS * features
     each = resident_bytes() + LATER_BYTES + COVARIANCE_BYTES * features**2
+    each += THREAD_BYTES * torch.get_num_threads()
     each += item * max(numbers, embedded, looked)
     seconds = train_seconds(nodes, features, settings.dim, settings.epochs)
     seconds += embed_seconds(nodes, features, width)
