@@ -57,7 +57,10 @@ def without_interrupts() -> Iterator[None]:
     came: list[int] = []
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        with _handled(_watched(), lambda number, _: came.append(number)):
+        # Another thread, in which it is not blocked, may be the one that gets Ctrl-C.
+        with _handled(
+            (signal.SIGINT, *_watched()), lambda number, _: came.append(number)
+        ):
             yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

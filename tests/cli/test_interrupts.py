@@ -105,6 +105,26 @@ def test_what_is_ignored_stays_ignored() -> None:
     assert (done.returncode, done.stdout) == (0, "went on\n")
 
 
+def test_processes_are_started_whole_whichever_thread_gets_ctrl_c() -> None:
+    # The signal is blocked in the main thread alone; the other one gets it.
+    lose = (
+        "import os, threading\n"
+        "threading.Thread(target=time.sleep, args=(30,), daemon=True).start()\n"
+        "def lose(): pass"
+    )
+    work = (
+        "from fdgcl._interrupts import without_interrupts\n"
+        "    with without_interrupts():\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        time.sleep(0.3)\n"
+        "        print('whole')\n"
+        "    print('not reached')"
+    )
+    done = run(lose, work)
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
+    assert done.stdout == "went on\nwhole\n"
+
+
 def test_repeated_sigterm_waits_for_the_end_of_an_epoch() -> None:
     work = (
         "from fdgcl._interrupts import deferred_interrupt\n"

@@ -18,7 +18,7 @@ from scipy import sparse
 from fdgcl._checks import InputError
 from fdgcl._files import atomic_path
 from fdgcl._memory import available_bytes
-from fdgcl.graphs.files.arrays import DAMAGE
+from fdgcl.graphs.files.arrays import DAMAGE, opened_archive
 from fdgcl.graphs.files.declared import refuse_false_sizes
 from fdgcl.graphs.files.signature import refuse_foreign
 from fdgcl.graphs.graph import Graph
@@ -177,9 +177,7 @@ def load_arrays(
     refuse_foreign(file, ("npz", "zip"), "a compact .npz file")
     refuse_false_sizes(file, known)
     try:
-        with zipfile.ZipFile(file):
-            pass
-        with np.load(file, allow_pickle=False) as archive:
+        with opened_archive(file) as archive:
             refuse(file, archive.files)
             # An entry that does not begin as an array comes back as bytes.
             return {

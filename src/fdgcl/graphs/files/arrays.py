@@ -5,6 +5,8 @@ from __future__ import annotations
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,16 @@ DAMAGE = (
 
 # What is kept of each column at least: its name.
 _COLUMN_BYTES = 64
+
+
+@contextmanager
+def opened_archive(path: Path) -> Iterator[Any]:
+    """Open a `.npz` file; it is closed also where NumPy finds that it is none.
+
+    Left to open the file itself, NumPy keeps a damaged one open.
+    """
+    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        yield archive
 
 
 def read_matrix(path: Path) -> Any:
@@ -64,10 +76,11 @@ def read_scipy_archive(path: Path) -> Any:
     """
     refuse_false_sizes(path)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with opened_archive(path) as archive:
             if not {"format", "shape"} <= set(archive.files):
                 return None
-        matrix = sparse.load_npz(path)
+        with path.open("rb") as stream:
+            matrix = sparse.load_npz(stream)
         if hasattr(matrix, "check_format"):
             # SciPy takes the file's word for which rows and columns there are.
             matrix.check_format(full_check=True)
@@ -78,11 +91,12 @@ def read_scipy_archive(path: Path) -> Any:
 
 def _load(path: Path) -> Any:
     if path.suffix.lower() == ".npy":
-        return np.load(path, allow_pickle=False)
+        with path.open("rb") as stream:
+            return np.load(stream, allow_pickle=False)
     saved = read_scipy_archive(path)
     if saved is not None:
         return sparse.csr_array(saved)
-    with np.load(path, allow_pickle=False) as archive:
+    with opened_archive(path) as archive:
         if len(archive.files) == 1:
             return np.asarray(archive[archive.files[0]])
         held = ", ".join(" ".join(name.split()) for name in archive.files)

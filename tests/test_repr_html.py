@@ -128,7 +128,9 @@ def test_a_model_shows_settings_and_training(hostile: Graph) -> None:
     assert shown.rows["epochs"] == "2"
     last = model.history_[-1]
     assert shown.rows["last loss"] == f"{last.loss:.4f}"
-    assert shown.rows["effective ranks"].startswith(f"{last.effective_ranks[0]:.1f} and ")
+    assert shown.rows["effective ranks"].startswith(
+        f"{last.effective_ranks[0]:.1f} and "
+    )
     assert model.notices_
     assert shown.rows["notices"].split("\n") == [
         notice.replace("\ud800", "?") for notice in model.notices_
