@@ -135,7 +135,9 @@ class RunFolder:
             if not _is_whole(*rest):
                 raise ValueError
         except (ValueError, KeyError, TypeError, RecursionError):
-            message = f"{self.config} was not written by fdgcl, or is damaged"
+            message = (
+                f"{self.config} was not written by this version of fdgcl, or is damaged"
+            )
             raise InputError(message) from None
         return Config(Settings.from_dict(settings, str(self.config)), *rest)
 

@@ -264,4 +264,4 @@ def test_recipes_that_are_damaged(fdgcl: Command) -> None:
     for text in (older, "{"):
         recipe.write_text(text)
         told = refused(fdgcl("diffuse", "g", *GIVEN))
-        assert "recipe.json was not written by fdgcl" in told
+        assert "recipe.json was not written by this version of fdgcl" in told

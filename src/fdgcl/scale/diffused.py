@@ -169,7 +169,7 @@ class Diffusion:
                 raise ValueError
             return Recipe.from_dict(value)
         except (ValueError, KeyError, TypeError):
-            message = f"{path} was not written by fdgcl, or is damaged"
+            message = f"{path} was not written by this version of fdgcl, or is damaged"
             raise InputError(message) from None
 
     @property
