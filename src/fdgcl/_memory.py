@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
 
 _UNITS = (
@@ -30,6 +31,11 @@ def total_bytes() -> int:
 
 
 def available_bytes() -> int:
+    """What this process may still take: of the machine's memory, and of its limit."""
+    return max(0, min(_spare_bytes(), _allowed_bytes()))
+
+
+def _spare_bytes() -> int:
     """What this machine has to spare; half of all memory where that is not known."""
     meminfo = Path("/proc/meminfo")
     if meminfo.is_file():
@@ -37,3 +43,12 @@ def available_bytes() -> int:
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     return total_bytes() // 2
+
+
+def _allowed_bytes() -> int:
+    """What `ulimit -v` leaves of this process's address space."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    used = Path("/proc/self/statm")
+    if limit == resource.RLIM_INFINITY or not used.is_file():
+        return total_bytes()
+    return limit - int(used.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")

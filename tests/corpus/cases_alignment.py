@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -336,6 +337,30 @@ bad("npy-is-text", {**COUNTED, "x.npy": text(features(NUMBERS))}, "x.npy")
 bad("npy-is-a-pickle", {**COUNTED, "x.npy": pickle.dumps([1.0])}, "x.npy", "pickle")
 bad("npz-truncated", {**COUNTED, "x.npz": npz(x=M)[:-30]}, "x.npz")
 bad("npz-changed", {**COUNTED, "x.npz": npz(x=M).replace(b"NUMPY", b"NUMPX")}, "x.npz")
+
+
+def _sparse(**changed: Any) -> bytes:
+    """A sparse matrix as SciPy saves it, one of its arrays changed."""
+    x = sparse.csr_array(np.where(M > 1, M, 0))
+    arrays = {"data": x.data, "indices": x.indices, "indptr": x.indptr}
+    return npz(**{**arrays, "shape": x.shape, "format": b"csr", **changed})
+
+
+def _backwards(*, last: int) -> bytes:
+    x = sparse.csr_array(np.where(M > 1, M, 0))
+    indptr = x.indptr.copy()
+    indptr[-2:] = 8_388_623, last
+    return _sparse(indptr=indptr)
+
+
+for last in (0, 7):
+    bad(
+        f"npz-sparse-rows-end-before-they-begin-{last}",
+        {**COUNTED, "x.npz": _backwards(last=last)},
+        "x.npz",
+        "damaged",
+    )
+bad("npz-sparse-short", {**COUNTED, "x.npz": _sparse(data=M[0])}, "x.npz", "damaged")
 
 
 def _bomb(path: Path) -> None:

@@ -13,6 +13,8 @@ import torch
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
+from fdgcl.cli.record import read_record, write_record
+from fdgcl.cli.source import Reading, Source
 from fdgcl.graphs import read_graph
 from fdgcl.runs import RunFolder
 from fdgcl.scale.arrays import StoredArray, write_array
@@ -62,6 +64,8 @@ def _change(path: Path, keys: tuple[str, ...], value: Any) -> None:
         (("schema", "table"), []),
         (("schema", "table", "columns", "1", "statistics", "mean"), 10**400),
         (("decisions", "beta"), "x"),
+        (("decisions", "beta"), [0, 0]),
+        (("decisions", "beta"), [[1], 0]),
         (("decisions", "beta"), 7),
         (("decisions", "beta"), KeyError),
         (("graph", "fingerprint"), KeyError),
@@ -157,3 +161,19 @@ def test_changed_manifest_is_refused(name: str, value: Any, tmp_path: Path) -> N
     _change(tmp_path / "manifest.json", (name,), value)
     with pytest.raises(InputError, match="manifest"):
         Store.open(tmp_path)
+
+
+def test_a_record_of_endless_seconds_is_refused(tmp_path: Path) -> None:
+    write_record(
+        tmp_path,
+        command="fdgcl embed",
+        source=Source("g", None),
+        reading=Reading(),
+        embedding=tmp_path / "z.parquet",
+        seconds=1.0,
+        notices=[],
+    )
+    assert read_record(tmp_path) is not None
+    _change(tmp_path / "job.json", ("seconds",), 10**400)
+    with pytest.raises(InputError, match=r"job\.json"):
+        read_record(tmp_path)

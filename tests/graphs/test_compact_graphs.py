@@ -281,3 +281,18 @@ def test_unlabelled_datasets_survive(tmp_path: Path) -> None:
     bare = replace(full(None), y=None, class_names=None)
     write_compact_graphs(tmp_path / "g.npz", bare)
     assert_same(read_compact_graphs(tmp_path / "g.npz"), bare)
+
+
+def test_nodes_and_characters_that_cannot_be_are_refused(
+    file: Path, tmp_path: Path
+) -> None:
+    with np.load(file) as archive:
+        arrays = dict(archive)
+    names = np.array(["a"] * 3)
+    names.view(np.uint32)[1] = 0x110000
+    many = np.array([0, 2**60])
+    for name, changed in (("class_names", names), ("ptr", many)):
+        damaged = tmp_path / "damaged.npz"
+        np.savez(damaged, **{**arrays, name: changed})
+        with pytest.raises(InputError, match=r"damaged|more than memory holds"):
+            load_graphs(damaged)

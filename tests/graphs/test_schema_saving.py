@@ -97,6 +97,8 @@ def _damages() -> list[tuple[str, Any]]:
                 wrong += [value + value, [None, *value[1:]]]
             if key in ("mean", "median", "origin"):
                 wrong.remove(-1.5)
+            if key == "origin":
+                wrong.append(2**63)
             if key == "cycles":
                 wrong.remove([])
                 wrong.append(["hour"])

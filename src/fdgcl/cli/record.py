@@ -142,7 +142,10 @@ def read_record(folder: Path) -> Record | None:
             level=str(value.get("level", "node")),  # older runs are of nodes
             checksum=value.get("checksum"),
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (
+        *(ValueError, KeyError, TypeError, AttributeError),
+        *(RecursionError, OverflowError),
+    ):
         message = f"{file} was not written by fdgcl, or is damaged"
         raise InputError(message) from None
 

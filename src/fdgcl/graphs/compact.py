@@ -18,7 +18,7 @@ from scipy import sparse
 from fdgcl._checks import InputError
 from fdgcl._files import atomic_path
 from fdgcl._memory import available_bytes
-from fdgcl.graphs.files.arrays import DAMAGE, opened_archive
+from fdgcl.graphs.files.arrays import DAMAGE, opened_archive, sound_text
 from fdgcl.graphs.files.declared import refuse_false_sizes
 from fdgcl.graphs.files.signature import refuse_foreign
 from fdgcl.graphs.graph import Graph
@@ -181,7 +181,7 @@ def load_arrays(
             refuse(file, archive.files)
             # An entry that does not begin as an array comes back as bytes.
             return {
-                name: np.asarray(archive[name])
+                name: sound_text(np.asarray(archive[name]))
                 for name in archive.files
                 if name in known
             }
@@ -248,8 +248,18 @@ def _refuse_false_count(nodes: int, arrays: Arrays, features: Any) -> None:
         if part is not None and part.shape[:1] != (nodes,):
             message = f"num_nodes is {nodes}, but {name} is of shape {part.shape}"
             raise InputError(message)
+    refuse_too_many(nodes, "num_nodes")
+
+
+def refuse_too_many(nodes: int, name: str) -> None:
+    """Refuse more nodes than memory has room to number.
+
+    Args:
+        nodes: As declared.
+        name: The array that does.
+    """
     if nodes * np.dtype(np.int64).itemsize > available_bytes():
-        message = f"num_nodes is {nodes}, more than memory holds"
+        message = f"{name} is {nodes}, more than memory holds"
         raise InputError(message)
 
 

@@ -27,6 +27,7 @@ from fdgcl.graphs.compact import (
     load_arrays,
     names_of,
     plain_array,
+    refuse_too_many,
     save_arrays,
     whole_numbers,
 )
@@ -150,6 +151,7 @@ def _refuse_one(file: Path, names: Collection[str]) -> None:
 def _assemble(arrays: Arrays, file: Path, *, attributes: bool) -> GraphDataset:
     ptr = whole_numbers(arrays, "ptr")
     nodes = int(ptr.reshape(-1)[-1]) if ptr.size else 0
+    refuse_too_many(nodes, "the end of ptr")
     features = _features(arrays, nodes)
     if attributes:
         features = append_columns(features, _attributes(arrays, nodes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tokenize
 import zipfile
 import zlib
@@ -40,6 +41,20 @@ def opened_archive(path: Path) -> Iterator[Any]:
         yield archive
 
 
+def sound_text(array: Any) -> Any:
+    """Return an array, unless it holds text of characters that do not exist.
+
+    Raises:
+        ValueError: It does, which Python would fail on wherever it is looked at.
+    """
+    if array.dtype.kind == "U" and array.size:
+        native = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("="))
+        if native.view(np.uint32).max() > sys.maxunicode:
+            message = "text of characters that do not exist"
+            raise ValueError(message)
+    return array
+
+
 def read_matrix(path: Path) -> Any:
     """Return the matrix of a `.npy` file, or the only one (maybe sparse) of a `.npz`.
 
@@ -72,21 +87,38 @@ def read_scipy_archive(path: Path) -> Any:
     """Return the sparse matrix of a `.npz` file that SciPy saved, or None.
 
     Raises:
-        InputError: The file declares more than it holds, or than memory does.
+        InputError: The file declares more than it holds, or than memory does; or its
+            matrix is damaged.
     """
     refuse_false_sizes(path)
     try:
         with opened_archive(path) as archive:
             if not {"format", "shape"} <= set(archive.files):
                 return None
-        with path.open("rb") as stream:
-            matrix = sparse.load_npz(stream)
-        if hasattr(matrix, "check_format"):
-            # SciPy takes the file's word for which rows and columns there are.
-            matrix.check_format(full_check=True)
     except DAMAGE:
         return None
+    try:
+        with path.open("rb") as stream:
+            matrix = sparse.load_npz(stream)
+        _check_indices(matrix)
+    except DAMAGE as error:
+        message = f"{path} should be a sparse matrix saved by SciPy, but is damaged"
+        raise InputError(message) from error
     return matrix
+
+
+def _check_indices(matrix: Any) -> None:
+    """Refuse indices that lead out of the matrix; SciPy takes the file's word for them.
+
+    Raises:
+        ValueError: There are such.
+    """
+    # SciPy looks at the last of these first, and if that is 0 at nothing else.
+    if (np.diff(getattr(matrix, "indptr", [0])) < 0).any():
+        message = "rows end before they begin"
+        raise ValueError(message)
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
 
 
 def _load(path: Path) -> Any:

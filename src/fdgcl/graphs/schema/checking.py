@@ -95,7 +95,7 @@ def _checks(encoding: str, known: Mapping[str, Any]) -> dict[str, _Check]:
         return common | often if encoding == "hashed" else common
     common |= {"mean": _is_number, "std": _is_positive}
     if encoding == "time":
-        return common | {"origin": _is_whole, "cycles": _are_cycles}
+        return common | {"origin": _is_moment, "cycles": _are_cycles}
     if encoding == "robust":
         return common | {"median": _is_number, "scale": _is_positive}
     return common
@@ -126,6 +126,11 @@ def _lengths_agree(known: Mapping[str, Any]) -> bool:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_moment(value: Any) -> bool:
+    """Whether it is a number of microseconds that others can be counted from."""
+    return _is_whole(value) and abs(value) < 2**62
 
 
 def _is_count(value: object) -> bool:
