@@ -330,7 +330,9 @@ def _are_weights(beta: Any) -> bool:
 
 
 def _epoch(entry: Any) -> EpochRecord:
-    record = EpochRecord.from_dict(dict(entry))
+    if not isinstance(entry, dict):
+        raise TypeError
+    record = EpochRecord.from_dict(entry)
     if record.to_dict().keys() != entry.keys() or not record.effective_ranks:
         raise ValueError
     if not all(isinstance(value, int | float) for value in record.to_dict().values()):

@@ -83,7 +83,9 @@ def test_changed_config_is_refused(
         _ = FDGCL.load(folder).feature_schema_
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "[" * 100_000, "\0", '{"format": 1}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "[" * 100_000, "\0", '{"format": 1}', "[[]]"]
+)
 @pytest.mark.parametrize("file", ["config.json", "metrics.jsonl"])
 def test_file_that_is_no_such_json(
     file: str, text: str, trained: Path, tmp_path: Path
