@@ -348,12 +348,12 @@ def _sparse(**changed: Any) -> bytes:
 
 def _backwards(*, last: int) -> bytes:
     x = sparse.csr_array(np.where(M > 1, M, 0))
-    indptr = x.indptr.copy()
-    indptr[-2:] = 8_388_623, last
+    indptr = x.indptr.astype(np.int64)
+    indptr[-2:] = 2**62 if last < 0 else 8_388_623, last
     return _sparse(indptr=indptr)
 
 
-for last in (0, 7):
+for last in (0, 7, -(2**62) - 5):
     bad(
         f"npz-sparse-rows-end-before-they-begin-{last}",
         {**COUNTED, "x.npz": _backwards(last=last)},

@@ -114,7 +114,9 @@ def _check_indices(matrix: Any) -> None:
         ValueError: There are such.
     """
     # SciPy looks at the last of these first, and if that is 0 at nothing else.
-    if (np.diff(getattr(matrix, "indptr", [0])) < 0).any():
+    ends = getattr(matrix, "indptr", np.zeros(1))
+    # Compared, not subtracted: differences may be beyond 64 bits.
+    if ends[0] != 0 or (ends[1:] < ends[:-1]).any():
         message = "rows end before they begin"
         raise ValueError(message)
     if hasattr(matrix, "check_format"):
