@@ -327,8 +327,8 @@ def test_damaged_and_foreign_checkpoints(
     model.write_bytes(whole)
     good = json.loads(config.read_text())
     for damage, message in [
-        ({"format": "other"}, "not written by fdgcl"),
-        ({"format": "fdgcl-run-2"}, "not written by fdgcl"),  # had no window
+        ({"format": "other"}, "not written by this version"),
+        ({"format": "fdgcl-run-2"}, "not written by this version"),  # had no window
         ({"settings": {**good["settings"], "dim": 9}}, "does not fit the settings"),
         ({"settings": {**good["settings"], "dimm": 9}}, "unknown setting 'dimm'"),
     ]:
