@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-import safetensors
-import safetensors.torch
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
 from fdgcl._checks import InputError
 from fdgcl._files import atomic_path, explain, write_json
+from fdgcl._tensors import opened_tensors, read_tensors, write_tensors
 from fdgcl._version import __version__
 from fdgcl.preparation import Preparation
 from fdgcl.settings import Settings
@@ -153,7 +152,7 @@ class RunFolder:
             InputError: They are not: nobody takes memory for them.
         """
         config = self.read_config()
-        with _opened(self.model) as stream:
+        with opened_tensors(self.model) as stream:
             shapes = [stream.get_slice(name).get_shape() for name in stream.keys()]  # noqa: SIM118
         wanted = {config.settings.dim, config.num_features * config.num_relations}
         if not wanted <= {size for shape in shapes for size in shape}:
@@ -162,7 +161,7 @@ class RunFolder:
 
     def read_model(self, views: Encoders) -> None:
         """Load the finished weights into views of the right sizes."""
-        tensors, _ = read_tensors(self.model)
+        tensors, _ = read_tensors(self.model, FORMAT)
         for name, tensor in tensors.items():
             if not torch.isfinite(tensor).all():
                 message = (
@@ -188,7 +187,7 @@ class RunFolder:
         """Load a checkpoint into views and optimiser; return the history so far."""
         if not self.checkpoint.is_file():
             return []
-        tensors, metadata = read_tensors(self.checkpoint)
+        tensors, metadata = read_tensors(self.checkpoint, FORMAT)
         state: dict[int, dict[str, Tensor]] = {}
         try:
             for key in [key for key in tensors if key.startswith("optimizer.")]:
@@ -352,8 +351,7 @@ def _check_optimizer(
             for name, value in found.items()
         )
     if not whole:
-        message = f"{path} does not fit the settings in config.json beside it"
-        raise InputError(message)
+        raise _misfit(path)
 
 
 def _load(views: Encoders, tensors: dict[str, Tensor], path: Path) -> None:
@@ -365,39 +363,3 @@ def _load(views: Encoders, tensors: dict[str, Tensor], path: Path) -> None:
 
 def _misfit(path: Path) -> InputError:
     return InputError(f"{path} does not fit the settings in config.json beside it")
-
-
-def write_tensors(
-    path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]
-) -> None:
-    """Write named tensors as safetensors, atomically."""
-    whole = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-    content = safetensors.torch.save(whole, dict(metadata))
-    with atomic_path(path, len(content)) as temporary:
-        temporary.write_bytes(content)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    if not path.is_file():
-        message = f"{path} is missing"
-        raise InputError(message)
-    try:
-        with safetensors.safe_open(path, framework="pt") as stream:
-            yield stream
-    except (safetensors.SafetensorError, OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        message = f"{path} is not a whole safetensors file"
-        raise InputError(message) from None
-
-
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Read named tensors and their metadata."""
-    with _opened(path) as stream:
-        tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
-        metadata = dict(stream.metadata() or {})
-    if metadata.get("format") != FORMAT:
-        message = f"{path} was not written by fdgcl"
-        raise InputError(message)
-    return tensors, metadata

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from fdgcl._progress import Progress
-from fdgcl.runs import FORMAT, read_tensors, write_tensors
+from fdgcl._tensors import read_tensors, write_tensors
+from fdgcl.runs import FORMAT
 from fdgcl.scale.arrays import StoredArray
 from fdgcl.scale.diffused import DiffusedRows, Diffusion
 from fdgcl.training import Team
@@ -65,12 +66,12 @@ def load_statistics(
             DiffusedRows(diffusion).verify()
 
     team.by_first(make)
-    tensors, _ = read_tensors(path)
+    tensors, _ = read_tensors(path, FORMAT)
     return Statistics(tensors["means"], tensors["covariances"])
 
 
 def _kept_key(path: Path) -> str | None:
-    return read_tensors(path)[1].get("arrays") if path.is_file() else None
+    return read_tensors(path, FORMAT)[1].get("arrays") if path.is_file() else None
 
 
 def _key(diffusion: Diffusion) -> str:
