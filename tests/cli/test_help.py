@@ -208,3 +208,13 @@ def test_help_lists_the_exit_codes(fdgcl: Command) -> None:
     text = " ".join(fdgcl("--help").stdout.split())
     assert "Exit codes: 0 success" in text
     assert "143 SIGTERM" in text
+
+
+def test_a_wrong_option_leads_to_the_help_that_lists_all(fdgcl: Command) -> None:
+    for words, shown in (
+        (("embed", "e.csv", "--windo", "3"), "(see: fdgcl embed --help-all)"),
+        (("data", "list", "--jsn"), "(see: fdgcl data list --help)"),
+    ):
+        result = fdgcl(*words)
+        assert result.exit_code == 2
+        assert shown in result.stderr

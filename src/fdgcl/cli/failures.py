@@ -114,7 +114,10 @@ def _usage(error: Any) -> str:
     text = _renamed(error) or error.format_message().strip().rstrip(".")
     if not text:  # the help was shown instead
         return ""
-    return f"{text[0].lower()}{text[1:]} (see: {command} --help)"
+    # Where the help is short, what was meant may be in the long one.
+    known = () if context is None else context.command.params
+    shown = "--help-all" if any("--help-all" in one.opts for one in known) else "--help"
+    return f"{text[0].lower()}{text[1:]} (see: {command} {shown})"
 
 
 def _renamed(error: Any) -> str | None:
