@@ -13,8 +13,8 @@ import torch
 
 from fdgcl import Graph
 from fdgcl.benchmark.problems import bench_settings, generate
-from fdgcl.graphs.operators import Operator
-from fdgcl.preparation import Preparation, prepare
+from fdgcl.methods.fdgcl.preparation import Preparation, prepare
+from fdgcl.operators.in_memory import Operator
 
 NODES = int(os.environ.get("BENCH_NODES", "20000"))
 DEGREE, FEATURES, DIM = 20, 64, 64

@@ -6,11 +6,11 @@ import numpy as np
 import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from fdgcl.benchmark.literature import SolverInLoop
-from fdgcl.graphs.operators import Operator
-from fdgcl.graphs.sparse import csr_tensor
-from fdgcl.preparation import Preparation
-from fdgcl.views.precompute import mean_and_covariance
+from fdgcl.benchmark.solver_in_loop import SolverInLoop
+from fdgcl.methods.fdgcl.precompute import mean_and_covariance
+from fdgcl.methods.fdgcl.preparation import Preparation
+from fdgcl.operators.in_memory import Operator
+from fdgcl.operators.sparse import csr_tensor
 
 
 def test_sparse_product_scipy(

@@ -8,10 +8,10 @@ import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from fdgcl import Graph, linear_probe
-from fdgcl.fitting import new_views
 from fdgcl.graphs.splits import random_splits
 from fdgcl.losses import build_loss
-from fdgcl.preparation import Preparation
+from fdgcl.methods.fdgcl.fitting import new_views
+from fdgcl.methods.fdgcl.preparation import Preparation
 from fdgcl.training import EpochRecord, new_optimizer, train
 
 

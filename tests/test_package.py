@@ -40,7 +40,7 @@ def test_importing_loads_nothing_heavy() -> None:
         ),
         ("import fdgcl; fdgcl.Graph", {"torch", "sklearn", "pyarrow"}),
         (
-            "import fdgcl.fitting",
+            "import fdgcl.methods.fdgcl.fitting",
             {"sklearn", "pyarrow", "scipy.linalg", "scipy.stats", "scipy.special"},
         ),
     ],

@@ -12,7 +12,7 @@ import pytest
 from fdgcl import FDGCL, Graph, block_model
 from fdgcl._checks import InputError
 from fdgcl.losses import Cosmean, Loss, RegularizedCosmean, VICReg, build_loss
-from fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.settings import Settings
 
 QUICK: dict[str, Any] = {"dim": 8, "epochs": 3, "time": 4, "step": 1, "beta": 0.5}
 OWN = """

@@ -32,9 +32,8 @@ from fdgcl.graphs.files.names import (
 )
 from fdgcl.graphs.files.signature import describe_bytes
 from fdgcl.graphs.schema.several import schema_from_dict
-from fdgcl.runs import RunFolder
-from fdgcl.scale.arrays import write_array
-from fdgcl.scale.store import (
+from fdgcl.graphs.store.arrays import write_array
+from fdgcl.graphs.store.store import (
     Manifest,
     Store,
     features_path,
@@ -44,7 +43,8 @@ from fdgcl.scale.store import (
     starts_path,
     write_manifest,
 )
-from fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.run_folder import RunFolder
 from fuzz_mutations import Mutation
 
 N = 12

@@ -16,7 +16,7 @@ from sklearn.manifold import TSNE
 
 from fdgcl import FDGCL, load_dataset
 from fdgcl.diffusion import Grand, frequency_response
-from fdgcl.graphs.operators import build_operator
+from fdgcl.operators.in_memory import build_operator
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt

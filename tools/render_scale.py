@@ -2,7 +2,7 @@
 
 Prints the section of docs/scale.md that is made from the records; with --write it is
 put there, between the two comments that mark its place. With --rates it prints the
-rates that fdgcl/scale/cost.py should have.
+rates that fdgcl/planning/cost.py should have.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from fdgcl.benchmark.outofcore_page import (
     out_of_core_page,
     read_records,
 )
+from fdgcl.planning.cost import fit_rates
 from fdgcl.report.markdown import to_markdown
-from fdgcl.scale.cost import fit_rates
 
 ROOT = Path(__file__).parents[1]
 BEGIN = "<!-- scale -->"

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Self
 from fdgcl._checks import InputError, in_words
 from fdgcl._estimator import Estimator
 from fdgcl._html import Fact, table
-from fdgcl.fitting import views_for
-from fdgcl.runs import Config, RunFolder
-from fdgcl.settings import Settings
+from fdgcl.methods.fdgcl import Encoders
+from fdgcl.methods.fdgcl.fitting import views_for
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.run_folder import Config, RunFolder
 from fdgcl.training import EpochRecord
-from fdgcl.views import Encoders
 
 if TYPE_CHECKING:
     from fdgcl.graphs.schema import Schemas

@@ -14,9 +14,11 @@ from fdgcl._bars import watched
 from fdgcl._estimator import answers_old_names
 from fdgcl._notices import notice
 from fdgcl._progress import Progress
-from fdgcl.diffusion.plan import Plan
 from fdgcl.fitted import Fitted
-from fdgcl.fitting import (
+from fdgcl.graphs import Graph, GraphDataset
+from fdgcl.levels import as_graph, choose_level, rows_of, settings_for
+from fdgcl.methods.fdgcl import ViewSource
+from fdgcl.methods.fdgcl.fitting import (
     OnEpoch,
     announce,
     check_memory,
@@ -27,14 +29,12 @@ from fdgcl.fitting import (
     tell_epoch,
     views_for,
 )
-from fdgcl.graphs import Graph, GraphDataset
-from fdgcl.levels import as_graph, choose_level, rows_of, settings_for
-from fdgcl.preparation import Preparation, prepare_training
+from fdgcl.methods.fdgcl.plan import Plan
+from fdgcl.methods.fdgcl.preparation import Preparation, prepare_training
+from fdgcl.methods.fdgcl.reuse import prepare_other
 from fdgcl.presets import preset_settings
-from fdgcl.reuse import prepare_other
-from fdgcl.runs import Config, RunFolder, TrainingLog
+from fdgcl.run_folder import Config, RunFolder, TrainingLog
 from fdgcl.training import EpochRecord, NonFiniteLossError
-from fdgcl.views import ViewSource
 
 if TYPE_CHECKING:
     from fdgcl.losses import Loss

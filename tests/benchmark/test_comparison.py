@@ -10,8 +10,8 @@ import pytest
 from fdgcl._checks import InputError
 from fdgcl.benchmark import Order, compare
 from fdgcl.benchmark.comparison import Comparison, Way
-from fdgcl.benchmark.floor import Floor, Rates
 from fdgcl.benchmark.problems import Sizes, bench_settings, generate
+from fdgcl.benchmark.roofline import Floor, Rates
 from fdgcl.benchmark.scaling import AXES, QUANTITIES, Ladder, Point, Scaling, scale
 from fdgcl.benchmark.scaling_page import exponents, scaling_page
 from fdgcl.report.page import check_names

@@ -13,13 +13,13 @@ from scipy.sparse import csr_array
 
 from fdgcl import Graph
 from fdgcl._checks import InputError
-from fdgcl.benchmark.literature import SolverInLoop, predictor_states
 from fdgcl.benchmark.problems import bench_settings
-from fdgcl.benchmark.runs import train_ours, train_theirs
+from fdgcl.benchmark.solver_in_loop import SolverInLoop, predictor_states
+from fdgcl.benchmark.trainings import train_ours, train_theirs
 from fdgcl.diffusion.solvers import SOLVERS
 from fdgcl.diffusion.stepping import solve
 from fdgcl.graphs import block_model
-from fdgcl.preparation import prepare
+from fdgcl.methods.fdgcl.preparation import prepare
 from tolerances import assert_agree
 
 

@@ -11,7 +11,6 @@ import torch
 
 from fdgcl._checks import InputError
 from fdgcl.benchmark.clock import Marks, Parts, now
-from fdgcl.benchmark.floor import Floor, Rates, count_bytes, count_flop, floor_of
 from fdgcl.benchmark.growth import fit_growth
 from fdgcl.benchmark.memory import (
     freed_at_once,
@@ -19,6 +18,7 @@ from fdgcl.benchmark.memory import (
     peak_memory,
     resident_bytes,
 )
+from fdgcl.benchmark.roofline import Floor, Rates, count_bytes, count_flop, floor_of
 from tolerances import assert_agree
 
 CPU = torch.device("cpu")

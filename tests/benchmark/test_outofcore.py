@@ -28,9 +28,9 @@ from fdgcl.benchmark.outofcore import (
 from fdgcl.benchmark.workplace import disk_rates, work_folder
 from fdgcl.cli import app
 from fdgcl.diffusion.basis import Basis
-from fdgcl.scale.cost import STAGES
-from fdgcl.scale.diffused import Diffusion, Recipe
-from fdgcl.scale.store import Manifest, Store, write_manifest
+from fdgcl.graphs.store.store import Manifest, Store, write_manifest
+from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
+from fdgcl.planning.cost import STAGES
 
 STANDIN = Path(__file__).with_name("standin.py")
 SMALL = Order(nodes=50, edges=120, features=14, dim=8, memory=10**9)

@@ -30,17 +30,22 @@ from fdgcl.benchmark.outofcore_page import (
     out_of_core_page,
     read_records,
 )
-from fdgcl.report.markdown import to_markdown
-from fdgcl.scale.arrays import write_array
-from fdgcl.scale.cost import GUESSES, RATES, STAGES, Problem, stage_seconds
-from fdgcl.scale.plan import LATER_BYTES, MARGIN, WORKER_BYTES, plan_diffusion
-from fdgcl.scale.store import (
+from fdgcl.graphs.store.arrays import write_array
+from fdgcl.graphs.store.store import (
     Manifest,
     Store,
     neighbours_path,
     starts_path,
     write_manifest,
 )
+from fdgcl.methods.fdgcl.slice_plan import (
+    LATER_BYTES,
+    MARGIN,
+    WORKER_BYTES,
+    plan_diffusion,
+)
+from fdgcl.planning.cost import GUESSES, RATES, STAGES, Problem, stage_seconds
+from fdgcl.report.markdown import to_markdown
 
 ROOT = Path(__file__).parents[2]
 SMALL = Problem(
@@ -138,7 +143,9 @@ def test_columns_that_fit_are_those_of_the_plan(
     )
     write_manifest(tmp_path, manifest)
     store = Store.open(tmp_path)
-    monkeypatch.setattr("fdgcl.scale.plan.resident_bytes", lambda: WORKER_BYTES)
+    monkeypatch.setattr(
+        "fdgcl.methods.fdgcl.slice_plan.resident_bytes", lambda: WORKER_BYTES
+    )
     settings, problem = FDGCL().check(), replace(SMALL, nodes=nodes, features=128)
     column = 16 * nodes
     for fitting in (7, 9, 20, 45, 57, 90):

@@ -168,7 +168,7 @@ def test_an_interrupted_run_says_how_to_go_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("fdgcl.runs.RunFolder.write_model", stop)
+        patch.setattr("fdgcl.run_folder.RunFolder.write_model", stop)
         stopped = fdgcl("embed", *SMALL, *words)
     assert stopped.exit_code == 130, stopped.output
     ran(fdgcl, shlex.split(stopped.stderr.partition("stopped with: ")[2]))

@@ -16,9 +16,9 @@ from fdgcl._checks import InputError
 from fdgcl.cli.record import read_record, write_record
 from fdgcl.cli.source import Reading, Source
 from fdgcl.graphs import read_graph
-from fdgcl.runs import RunFolder
-from fdgcl.scale.arrays import StoredArray, write_array
-from fdgcl.scale.store import Manifest, Store, write_manifest
+from fdgcl.graphs.store.arrays import StoredArray, write_array
+from fdgcl.graphs.store.store import Manifest, Store, write_manifest
+from fdgcl.run_folder import RunFolder
 
 from .making import edges, features, table
 

@@ -22,7 +22,7 @@ from fdgcl.diffusion.dynamics.graphcon import COUPLINGS
 from fdgcl.diffusion.dynamics.gread import REACTIONS
 from fdgcl.diffusion.polynomial import PolynomialFilter
 from fdgcl.diffusion.stepping import diffuse_stepped, run_segments
-from fdgcl.graphs.operators import Operator, build_operator
+from fdgcl.operators.in_memory import Operator, build_operator
 from tolerances import assert_agree
 
 from .cases import STEPPING, noise, random_directed, random_symmetric, relative

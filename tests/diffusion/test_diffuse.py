@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from fdgcl._checks import InputError
 from fdgcl.diffusion import SOLVERS, Dynamics, Grand, Schedule, diffuse
 from fdgcl.diffusion.dynamics import Flow
-from fdgcl.graphs.operators import build_operator
+from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree, half_digits
 
 from .cases import GRAPHS, STEPPING, noise, random_directed, relative

@@ -12,7 +12,7 @@ from fdgcl.diffusion import DYNAMICS, Schedule, diffuse
 from fdgcl.diffusion.dynamics import Frequencies
 from fdgcl.diffusion.mittag_leffler import mittag_leffler
 from fdgcl.diffusion.stepping import diffuse_stepped
-from fdgcl.graphs.operators import build_operator
+from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree, assert_within, half_digits
 
 from .cases import (

@@ -10,7 +10,7 @@ from fdgcl.diffusion import DYNAMICS, Schedule, build_dynamics, diffuse
 from fdgcl.diffusion.dynamics import Flow, Frequencies
 from fdgcl.diffusion.dynamics.base import Dynamics, change
 from fdgcl.diffusion.stability import stability_report
-from fdgcl.graphs.operators import build_operator
+from fdgcl.operators.in_memory import build_operator
 
 from .cases import noise, random_directed, random_symmetric
 

@@ -16,7 +16,7 @@ from fdgcl.diffusion import DYNAMICS, Dynamics, Schedule, build_dynamics, diffus
 from fdgcl.diffusion.dynamics import Flow
 from fdgcl.diffusion.dynamics.base import change
 from fdgcl.diffusion.mittag_leffler import mittag_leffler
-from fdgcl.graphs.operators import build_operator
+from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree
 
 from .cases import noise, random_symmetric

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from fdgcl.diffusion import Grand, PolynomialFilter, Schedule, diffuse, polynomial
 from fdgcl.diffusion.basis import chebyshev_basis
 from fdgcl.diffusion.spectral import chebyshev_coefficients, disc_coefficients
-from fdgcl.graphs.operators import build_operator
+from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree, gamma
 
 from .cases import noise, random_symmetric, relative

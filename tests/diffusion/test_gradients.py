@@ -11,7 +11,7 @@ import torch
 from fdgcl.diffusion import GRADIENTS, Schedule
 from fdgcl.diffusion.dynamics import Flow
 from fdgcl.diffusion.stepping import diffuse_stepped, run_segments
-from fdgcl.graphs.operators import build_operator
+from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree
 
 from .cases import STEPPING, noise, random_symmetric

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from fdgcl._checks import InputError
-from fdgcl.diffusion.plan import DENSE_ADVANTAGE, Workload, make_plan
+from fdgcl.methods.fdgcl.plan import DENSE_ADVANTAGE, Workload, make_plan
 
 SMALL = Workload(
     nodes=10,

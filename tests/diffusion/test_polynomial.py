@@ -22,8 +22,8 @@ from fdgcl.diffusion import (
 )
 from fdgcl.diffusion.mittag_leffler import mittag_leffler
 from fdgcl.graphs import load_dataset, read_compact
-from fdgcl.graphs.operators import build_operator
-from fdgcl.graphs.sparse import SparseMatrix
+from fdgcl.operators.in_memory import build_operator
+from fdgcl.operators.sparse import SparseMatrix
 from tolerances import assert_agree, half_digits, unit_roundoff
 
 from .cases import (

@@ -16,8 +16,8 @@ from fdgcl.diffusion import (
 )
 from fdgcl.diffusion.mittag_leffler import mittag_leffler
 from fdgcl.diffusion.spectral import chebyshev_coefficients, disc_coefficients
-from fdgcl.graphs.operators import build_operator
-from fdgcl.graphs.sparse import SparseMatrix
+from fdgcl.operators.in_memory import build_operator
+from fdgcl.operators.sparse import SparseMatrix
 from tolerances import assert_agree
 
 from .cases import (

@@ -10,7 +10,7 @@ import torch
 
 from fdgcl.diffusion import SOLVERS, Grand, Schedule, diffuse, frequency_response
 from fdgcl.diffusion.stability import stability_report
-from fdgcl.graphs.operators import build_operator
+from fdgcl.operators.in_memory import build_operator
 from tolerances import half_digits
 
 from .cases import (

@@ -12,7 +12,7 @@ from fdgcl._checks import InputError
 from fdgcl.diffusion import SOLVERS, Dynamics, Grand, Schedule
 from fdgcl.diffusion.dynamics import Flow
 from fdgcl.diffusion.stepping import diffuse_stepped, run_segments, solve
-from fdgcl.graphs.operators import build_operator
+from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree, assert_within
 
 from .cases import REFERENCE_SCHEMES, STEPPING, noise, random_directed

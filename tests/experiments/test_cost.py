@@ -30,7 +30,7 @@ from fdgcl.experiments.loader import load_experiments
 from fdgcl.experiments.measures.base import Record
 from fdgcl.experiments.measures.cost import Cost
 from fdgcl.graphs import block_model
-from fdgcl.preparation import prepare
+from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.report.page import Figure, Section, Table, Text
 from tolerances import half_digits
 

@@ -11,10 +11,10 @@ import torch
 from fdgcl import FDGCL, Graph
 from fdgcl.experiments.gcn import GraphConvolution, gcn_embedding
 from fdgcl.graphs import block_model
-from fdgcl.preparation import prepare
-from fdgcl.settings import Settings
+from fdgcl.methods.fdgcl import Encoders
+from fdgcl.methods.fdgcl.preparation import prepare
+from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.training import EpochRecord
-from fdgcl.views import Encoders
 from tolerances import assert_agree
 
 

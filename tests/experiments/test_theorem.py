@@ -30,7 +30,7 @@ from fdgcl.experiments.measures.fourier import response, spectrum_of
 from fdgcl.experiments.measures.theorem import Theorem
 from fdgcl.experiments.measures.theorem_page import CLAIMS, judge
 from fdgcl.graphs import block_model
-from fdgcl.preparation import Preparation, prepare
+from fdgcl.methods.fdgcl.preparation import Preparation, prepare
 from fdgcl.report.page import Figure, Section, Table, Text
 from tolerances import assert_agree
 

@@ -13,9 +13,9 @@ from torch.utils._pytree import tree_leaves
 
 from fdgcl.diffusion import Schedule, build_dynamics
 from fdgcl.diffusion.stepping import diffuse_stepped
-from fdgcl.graphs import incidence
-from fdgcl.graphs.incidence import Incidence
-from fdgcl.graphs.operators import build_operator
+from fdgcl.operators import incidence
+from fdgcl.operators.in_memory import build_operator
+from fdgcl.operators.incidence import Incidence
 from tolerances import assert_agree, assert_within, gamma
 
 CPU = torch.device("cpu")

@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
 from fdgcl.graphs import load_dataset, power_law_graph
-from fdgcl.graphs.lanczos import lanczos
-from fdgcl.graphs.operators import build_operator
-from fdgcl.graphs.sparse import SparseMatrix
+from fdgcl.operators.in_memory import build_operator
+from fdgcl.operators.lanczos import lanczos
+from fdgcl.operators.sparse import SparseMatrix
 from tolerances import assert_agree
 
 

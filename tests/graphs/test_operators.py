@@ -12,8 +12,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
 from fdgcl._checks import InputError
-from fdgcl.graphs import Graph, operators, read_compact
-from fdgcl.graphs.operators import build_operator
+from fdgcl.graphs import Graph, read_compact
+from fdgcl.operators import in_memory as operators
+from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree, assert_within, gamma, half_digits
 
 DIRECTIONS = ("symmetric", "out", "in")

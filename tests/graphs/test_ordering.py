@@ -7,8 +7,9 @@ import pytest
 import torch
 from scipy.sparse import csr_array, csr_matrix
 
-from fdgcl.graphs import load_dataset, ordering
-from fdgcl.graphs.operators import build_operator
+from fdgcl.graphs import load_dataset
+from fdgcl.operators import ordering
+from fdgcl.operators.in_memory import build_operator
 
 
 def parts():

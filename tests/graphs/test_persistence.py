@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from fdgcl import Graph, block_model
-from fdgcl.graphs.persistence import feature_persistence
+from fdgcl.operators.feature_correlation import feature_correlation
 from tolerances import assert_agree
 
 
@@ -15,7 +15,7 @@ def measure(classes: int, homophily: float, seed: int = 0) -> tuple[Graph, objec
     graph = block_model(
         1500, classes, homophily=homophily, num_features=32, signal=1.2, seed=seed
     )
-    return graph, feature_persistence(graph.features, graph.adjacency)
+    return graph, feature_correlation(graph.features, graph.adjacency)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -51,7 +51,7 @@ def test_edges_that_ignore_the_classes_are_uninformative(
 def test_against_a_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Walks of two steps that return are left out; one column, no mixing."""
     graph = block_model(30, 2, degree=4, num_features=1, seed=3)
-    found = feature_persistence(graph.features, graph.adjacency)
+    found = feature_correlation(graph.features, graph.adjacency)
     a = graph.adjacency.toarray()
     degree = a.sum(1)
     n = np.array(
@@ -74,9 +74,9 @@ def test_against_a_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_constant_features_and_sparse_ones() -> None:
     graph = block_model(200, 2, num_features=5, seed=0)
-    constant = feature_persistence(np.ones((200, 3)), graph.adjacency)
+    constant = feature_correlation(np.ones((200, 3)), graph.adjacency)
     assert not constant.is_informative
-    dense = feature_persistence(np.array(graph.features), graph.adjacency)
+    dense = feature_correlation(np.array(graph.features), graph.adjacency)
     stored = sparse.csr_array(np.array(graph.features))
-    same = feature_persistence(stored, graph.adjacency)
+    same = feature_correlation(stored, graph.adjacency)
     assert_agree(same.two_hop, dense.two_hop, np.float32, size=1)

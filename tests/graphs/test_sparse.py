@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from fdgcl.graphs.sparse import SparseMatrix, new_tensor
+from fdgcl.operators.sparse import SparseMatrix, new_tensor
 from tolerances import assert_agree, assert_within, gamma, product_bound
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from fdgcl import FDGCL, Graph, block_model
 from fdgcl._checks import InputError
 from fdgcl.graphs.scaling import scale_features
-from fdgcl.preparation import prepare
+from fdgcl.methods.fdgcl import Diffused
+from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.training import EpochRecord
-from fdgcl.views import Diffused
 from tolerances import assert_agree
 
 SETTINGS: dict[str, Any] = {"dim": 8, "epochs": 3, "activation": "relu", "beta": 0.3}

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from fdgcl import FDGCL, Graph, block_model, linear_probe
 from fdgcl.graphs import random_splits
-from fdgcl.graphs.operators import build_operator
+from fdgcl.operators.in_memory import build_operator
 
 
 def bipartite(side: int) -> Graph:

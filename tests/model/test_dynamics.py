@@ -25,10 +25,10 @@ from fdgcl.diffusion import (
     diffuse_stepped,
 )
 from fdgcl.diffusion.solvers import SteppingScheme
-from fdgcl.graphs.operators import build_operator
 from fdgcl.losses import LOSSES, build_loss
+from fdgcl.methods.fdgcl import stepped
+from fdgcl.operators.in_memory import build_operator
 from fdgcl.training import NonFiniteLossError
-from fdgcl.views import stepped
 from tolerances import assert_agree, half_digits
 
 from .conftest import QUICK

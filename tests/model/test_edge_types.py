@@ -15,9 +15,9 @@ from scipy import sparse
 from fdgcl import FDGCL, Graph, GraphDataset, block_model, linear_probe
 from fdgcl._checks import InputError
 from fdgcl.diffusion import polynomial
-from fdgcl.edge_types import MOST_TYPES
 from fdgcl.graphs.edges import build_csr
-from fdgcl.preparation import Preparation, prepare
+from fdgcl.methods.fdgcl.edge_types import MOST_TYPES
+from fdgcl.methods.fdgcl.preparation import Preparation, prepare
 from tolerances import half_digits
 
 from .conftest import QUICK

@@ -21,8 +21,8 @@ from fdgcl import FDGCL, Graph, block_model, linear_probe, read_graph
 from fdgcl._checks import InputError
 from fdgcl.diffusion import Grand, Schedule
 from fdgcl.diffusion.stepping import diffuse_stepped
-from fdgcl.graphs.operators import build_operator
 from fdgcl.losses import build_loss
+from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree
 
 from .conftest import QUICK

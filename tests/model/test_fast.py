@@ -12,9 +12,9 @@ import torch
 from fdgcl import FDGCL, Graph, block_model, load_dataset
 from fdgcl._checks import InputError
 from fdgcl.losses import LOSSES, build_loss
+from fdgcl.methods.fdgcl import Diffused, Encoders
 from fdgcl.training import NonFiniteLossError, new_optimizer, train
 from fdgcl.training.steps import FusedStep, PlainStep, dense_products, new_step
-from fdgcl.views import Diffused, Encoders
 from tolerances import assert_agree, assert_within, gamma, half_digits
 
 EXACT: dict[str, Any] = {

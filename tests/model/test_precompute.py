@@ -9,13 +9,13 @@ from scipy.sparse import csr_array
 
 from fdgcl.diffusion import Grand, PolynomialFilter, Schedule
 from fdgcl.graphs import load_dataset
-from fdgcl.graphs.operators import build_operator
-from fdgcl.views import precompute
-from fdgcl.views.precompute import (
+from fdgcl.methods.fdgcl import precompute
+from fdgcl.methods.fdgcl.precompute import (
     column_means,
     diffuse_features,
     mean_and_covariance,
 )
+from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree, assert_within, covariance_bound, sum_bound
 
 CPU = torch.device("cpu")

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from fdgcl import FDGCL, Graph, batching, block_model
+from fdgcl import FDGCL, Graph, block_model
 from fdgcl._checks import InputError
+from fdgcl.methods.fdgcl import Diffused, Encoders, batching
 from fdgcl.training import (
     EpochRecord,
     NonFiniteLossError,
@@ -20,7 +21,6 @@ from fdgcl.training import (
     effective_rank,
     warn_of_collapse,
 )
-from fdgcl.views import Diffused, Encoders
 from tolerances import assert_agree
 
 from .conftest import QUICK

@@ -12,9 +12,9 @@ import torch
 from fdgcl import FDGCL, Graph, block_model
 from fdgcl._checks import InputError
 from fdgcl.losses import LOSSES, build_loss
+from fdgcl.methods.fdgcl import Diffused, Encoders, pairs_of, view_weights
 from fdgcl.training import new_optimizer
 from fdgcl.training.steps import new_step
-from fdgcl.views import Diffused, Encoders, pairs_of, view_weights
 from tolerances import assert_agree
 
 THREE = (0.1, 0.5, 1.0)

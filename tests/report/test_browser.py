@@ -19,7 +19,7 @@ from fdgcl.report.html import write_page
 from fdgcl.report.page import Figure, Page, Section, Series
 from fdgcl.report.run_page import Embedded, Findings, Spectrum, run_page
 from fdgcl.report.spectrum import any_graph
-from fdgcl.runs import RunFolder
+from fdgcl.run_folder import RunFolder
 
 VISIBLE = HOSTILE[:7]  # those whose characters all have a shape
 

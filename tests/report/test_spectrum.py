@@ -12,7 +12,7 @@ from fdgcl._checks import InputError
 from fdgcl.diffusion import Grand, Schedule
 from fdgcl.diffusion.dynamics import GraphCon, Gread
 from fdgcl.diffusion.stability import stability_report
-from fdgcl.graphs.operators import Operator, build_operator
+from fdgcl.operators.in_memory import Operator, build_operator
 from fdgcl.report.spectrum import any_graph, filter_figure, spectral_density
 from tolerances import assert_agree, half_digits
 

@@ -11,13 +11,13 @@ from scipy.sparse import csr_array
 
 from fdgcl._progress import silent
 from fdgcl.graphs import read_graph
-from fdgcl.graphs.operators import _directed
-from fdgcl.scale.importing import Request
-from fdgcl.scale.importing.budget import Budget, Limits
-from fdgcl.scale.importing.request import claimed
-from fdgcl.scale.importing.stages import Import
-from fdgcl.scale.memory import resident_bytes
-from fdgcl.scale.store import Store
+from fdgcl.graphs.importing import Request
+from fdgcl.graphs.importing.budget import Budget, Limits
+from fdgcl.graphs.importing.request import claimed
+from fdgcl.graphs.importing.stages import Import
+from fdgcl.graphs.store.store import Store
+from fdgcl.operators.in_memory import _directed
+from fdgcl.planning.memory import resident_bytes
 
 #: So small that a graph of a few dozen edges takes many runs, parts and batches.
 TINY = Limits(

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from fdgcl.graphs import Graph
-from fdgcl.scale.arrays import write_array
-from fdgcl.scale.store import (
+from fdgcl.graphs.store.arrays import write_array
+from fdgcl.graphs.store.store import (
     Manifest,
     Store,
     features_path,

@@ -17,12 +17,12 @@ import torch
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
-from fdgcl.scale.diffused import Diffusion
-from fdgcl.scale.diffusing import begin
-from fdgcl.scale.executors import InProcess, Task
-from fdgcl.scale.plan import plan_diffusion
-from fdgcl.scale.store import Store
-from fdgcl.settings import Settings
+from fdgcl.executors import InProcess, Task
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.methods.fdgcl.diffusing import begin
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
 
 
 def some_settings(**others: Any) -> Settings:

@@ -1,4 +1,4 @@
-"""One process of a team that trains what it is told; run by `teams.run_team`."""
+"""One process of a group that trains what it is told; run by `teams.run_team`."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pathlib import Path
 
 import torch
 
-from fdgcl.scale import dealing
-from fdgcl.scale.fitting import train_store
-from fdgcl.scale.store import Store
-from fdgcl.training import Team, team_of_environment
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl import shuffling as shuffle
+from fdgcl.methods.fdgcl.store_fitting import train_store
+from fdgcl.training import ProcessGroup, group_of_environment
 
 
 def main(orders: Path) -> None:
     warnings.simplefilter("error")
     torch.set_num_threads(1)
     told = json.loads(orders.read_text())
-    dealing.WINDOW_ROWS = told["window_rows"]
-    with team_of_environment(torch.device("cpu")) as team:
-        check_exchange(team)
+    shuffle.WINDOW_ROWS = told["window_rows"]
+    with group_of_environment(torch.device("cpu")) as group:
+        check_exchange(group)
         for job in told["jobs"]:
-            train(told["store"], job, team)
-    # Threads that outlive the team abort the process when they come too late.
+            train(told["store"], job, group)
+    # Threads that outlive the group abort the process when they come too late.
     assert not [name for name in threads() if "gloo" in name]
 
 
@@ -33,7 +33,7 @@ def threads() -> list[str]:
     return [file.read_text() for file in Path("/proc/self/task").glob("*/comm")]
 
 
-def train(store: str, job: dict, team: Team) -> None:
+def train(store: str, job: dict, group: ProcessGroup) -> None:
     from trainings import MEMORY, small
 
     losses = []
@@ -43,29 +43,29 @@ def train(store: str, job: dict, team: Team) -> None:
         Path(job["folder"], "run"),
         Path(job["folder"], "Z"),
         memory=2 * MEMORY,
-        team=team,
+        group=group,
         shard_rows=70,
         on_epoch=lambda record: losses.append([record.loss, record.alignment]),
     )
-    Path(job["folder"], f"losses-{team.rank}.json").write_text(json.dumps(losses))
+    Path(job["folder"], f"losses-{group.rank}.json").write_text(json.dumps(losses))
 
 
-def check_exchange(team: Team) -> None:
+def check_exchange(group: ProcessGroup) -> None:
     """Sums, and rows of different numbers with gradients to one's own."""
-    ranks = torch.arange(team.size, dtype=torch.float32)
-    own = torch.full((2, 3), float(team.rank))
-    assert team.sum(own) is own
+    ranks = torch.arange(group.size, dtype=torch.float32)
+    own = torch.full((2, 3), float(group.rank))
+    assert group.sum(own) is own
     assert torch.equal(own, torch.full((2, 3), float(ranks.sum())))
-    turned = torch.full((3, 2), float(team.rank)).T  # not contiguous
-    assert torch.equal(team.sum(turned), own)
-    rows = torch.full((team.rank, 2), float(team.rank), requires_grad=True)
-    every = team.gather_rows(rows)
+    turned = torch.full((3, 2), float(group.rank)).T  # not contiguous
+    assert torch.equal(group.sum(turned), own)
+    rows = torch.full((group.rank, 2), float(group.rank), requires_grad=True)
+    every = group.gather_rows(rows)
     expected = ranks.repeat_interleave(ranks.long())[:, None].expand(-1, 2)
     assert torch.equal(every, expected)
     every.square().sum().backward()
     assert rows.grad is not None
     assert torch.equal(rows.grad, 2 * rows.detach())
-    team.barrier()
+    group.barrier()
 
 
 if __name__ == "__main__":

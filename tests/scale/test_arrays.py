@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fdgcl._checks import InputError
-from fdgcl.scale.arrays import (
+from fdgcl.graphs.store.arrays import (
     ArrayWriter,
     DamagedError,
     StoredArray,

@@ -11,7 +11,7 @@ import pytest
 from accidents import begin, everything, kill, partials
 
 from fdgcl._checks import InputError
-from fdgcl.scale.arrays import ArrayWriter, StoredArray, is_finished, write_array
+from fdgcl.graphs.store.arrays import ArrayWriter, StoredArray, is_finished, write_array
 
 PIECE = 1000
 # Writes one piece after the other, and says so.
@@ -19,7 +19,7 @@ WRITES = """
 import sys
 from pathlib import Path
 import numpy as np
-from fdgcl.scale.arrays import ArrayWriter
+from fdgcl.graphs.store.arrays import ArrayWriter
 path, resumable = Path(sys.argv[1]), sys.argv[2] == "resumable"
 with ArrayWriter(path, np.int64, resumable=resumable) as writer:
     for number in range(10**6):
@@ -33,7 +33,7 @@ REPEATS = """
 import sys
 from pathlib import Path
 import numpy as np
-from fdgcl.scale.arrays import ArrayWriter, write_array
+from fdgcl.graphs.store.arrays import ArrayWriter, write_array
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(25):

@@ -18,7 +18,7 @@ from stores import make_store
 from tasks import begun, contents, diffused_here, tasks_of
 
 from fdgcl._checks import InputError, MissingExtraError
-from fdgcl.scale.executors import Dask, dask_cluster, dask_remote
+from fdgcl.executors import Dask, dask_cluster, dask_remote
 
 WITHOUT_FDGCL = """
 import asyncio, sys

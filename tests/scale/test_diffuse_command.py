@@ -19,10 +19,10 @@ from typer.testing import CliRunner, Result
 
 from fdgcl.cli import app
 from fdgcl.diffusion.polynomial import PolynomialFilter
-from fdgcl.graphs.operators import build_operator
-from fdgcl.scale.diffused import DiffusedRows, Diffusion
-from fdgcl.scale.memory import parse_size
-from fdgcl.scale.store import Store
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
+from fdgcl.operators.in_memory import build_operator
+from fdgcl.planning.memory import parse_size
 from tolerances import assert_agree, half_digits
 
 Command = Callable[..., Result]

@@ -17,7 +17,7 @@ from tasks import begun, contents, diffused_here, is_alive
 from typer.testing import CliRunner
 
 from fdgcl.cli import app
-from fdgcl.scale.diffused import Diffusion
+from fdgcl.methods.fdgcl.diffused import Diffusion
 
 SIZES: dict[str, Any] = {"nodes": 30_000, "edges": 150_000, "features": 20}
 GIVEN = ("--time", "4", "--step", "1")

@@ -11,18 +11,20 @@ from stores import in_memory, make_store
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
-from fdgcl.graphs.persistence import feature_persistence
-from fdgcl.preparation import prepare
-from fdgcl.scale import diffusing, features, operator, persistence
-from fdgcl.scale.arrays import DamagedError
-from fdgcl.scale.diffused import DiffusedRows, Diffusion
-from fdgcl.scale.diffusing import begin, diffuse_slice
-from fdgcl.scale.features import StoredFeatures
-from fdgcl.scale.operator import RowBlocks, StoredOperator
-from fdgcl.scale.plan import plan_diffusion
-from fdgcl.scale.store import Store
-from fdgcl.settings import Settings
-from fdgcl.views import Diffused
+from fdgcl.graphs.store import features
+from fdgcl.graphs.store.arrays import DamagedError
+from fdgcl.graphs.store.features import StoredFeatures
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl import Diffused, diffusing
+from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
+from fdgcl.methods.fdgcl.diffusing import begin, diffuse_slice
+from fdgcl.methods.fdgcl.preparation import prepare
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
+from fdgcl.operators import stored as operator
+from fdgcl.operators import stored_correlation as persistence
+from fdgcl.operators.feature_correlation import feature_correlation
+from fdgcl.operators.stored import RowBlocks, StoredOperator
 from tolerances import assert_within, gamma, half_digits, unit_roundoff
 
 LARGE = 10**11
@@ -190,11 +192,11 @@ def test_persistence_is_that_in_memory(
 ) -> None:
     store = make_store(tmp_path / "g", nodes=4000, edges=20000, weighted=weighted)
     graph = in_memory(store)
-    wanted = feature_persistence(graph.features, graph.adjacency)
+    wanted = feature_correlation(graph.features, graph.adjacency)
     monkeypatch.setattr(persistence, "MIXTURES", 64)
     monkeypatch.setattr(persistence, "SHUFFLES", 10)
     monkeypatch.setattr(features, "_NUMBERS", 777)
-    found = persistence.stored_persistence(StoredFeatures(store), 2)
+    found = persistence.stored_correlation(StoredFeatures(store), 2)
     assert found is not None
     # The same mixtures and shuffles, in float32: sums over features, neighbours and
     # mixtures, as shares of the energy. Four times: of both factors of a product, in

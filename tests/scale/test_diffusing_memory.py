@@ -14,8 +14,9 @@ PROGRAM = """
 import json, re, sys
 from pathlib import Path
 from fdgcl import FDGCL
-from fdgcl.scale import Store, diffuse_store
-from fdgcl.scale.memory import resident_bytes
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.diffusing import diffuse_store
+from fdgcl.planning.memory import resident_bytes
 
 before = resident_bytes()
 store = Store.open(sys.argv[1])

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from fdgcl import FDGCL
 from fdgcl.cli import app
 from fdgcl.embeddings import read_embeddings
-from fdgcl.scale.store import Store
+from fdgcl.graphs.store.store import Store
 from tolerances import half_digits
 
 NODES, EDGES, FEATURES, DIM = 200_000, 2_000_000, 64, 128

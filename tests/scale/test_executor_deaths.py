@@ -11,11 +11,11 @@ import pytest
 from accidents import begin, kill, wait_for
 from tasks import Deadly, Telling, is_alive
 
-from fdgcl.scale.executors import Dask, Processes, Task, WorkerError, dask_cluster
+from fdgcl.executors import Dask, Processes, Task, WorkerError, dask_cluster
 
 SLOW = """
 import sys
-from fdgcl.scale.executors import Processes
+from fdgcl.executors import Processes
 from tasks import Slow
 
 if __name__ == "__main__":

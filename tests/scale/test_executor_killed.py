@@ -11,7 +11,7 @@ from accidents import kill, partials
 from stores import make_store
 from tasks import begun, contents, diffused_here, tasks_of
 
-from fdgcl.scale.executors import Dask, Executor, Processes
+from fdgcl.executors import Dask, Executor, Processes
 
 SIZES: dict[str, Any] = {"nodes": 20_000, "edges": 100_000, "features": 12}
 

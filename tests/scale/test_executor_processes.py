@@ -14,7 +14,7 @@ from stores import make_store
 from tasks import Refused, Slow, Telling, begun, tasks_of
 
 from fdgcl._checks import InputError
-from fdgcl.scale.executors import InProcess, Processes, Task
+from fdgcl.executors import InProcess, Processes, Task
 
 
 def test_in_process_runs_one_after_the_other(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_counts_are_checked(given: tuple[int, ...], words: str) -> None:
 
 
 def test_cores_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fdgcl.scale.executors.base.cores", lambda: 8)
+    monkeypatch.setattr("fdgcl.executors.base.cores", lambda: 8)
     assert InProcess().threads == 8
     assert Processes(3).threads == 2
     assert Processes(20).threads == 1

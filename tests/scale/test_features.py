@@ -16,11 +16,15 @@ from trainings import MEMORY, SMALL, small
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
 from fdgcl.embeddings import read_embeddings
-from fdgcl.preparation import prepare
-from fdgcl.scale import DiffusedRows, Store, diffuse_store, features, train_store
-from fdgcl.scale.arrays import DamagedError, write_array
-from fdgcl.scale.executors import Processes
-from fdgcl.scale.features import measure_scaling
+from fdgcl.executors import Processes
+from fdgcl.graphs.store import features
+from fdgcl.graphs.store.arrays import DamagedError, write_array
+from fdgcl.graphs.store.features import measure_scaling
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.diffused import DiffusedRows
+from fdgcl.methods.fdgcl.diffusing import diffuse_store
+from fdgcl.methods.fdgcl.preparation import prepare
+from fdgcl.methods.fdgcl.store_fitting import train_store
 from fdgcl.training import TrainingWarning
 from tolerances import assert_agree, assert_within, gamma
 

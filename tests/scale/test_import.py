@@ -20,8 +20,8 @@ from importing_twin import TINY, check, import_in_pieces, stored_features
 
 from fdgcl.graphs import read_graph, structural_features
 from fdgcl.graphs.files.options import TableOptions
-from fdgcl.scale.importing import Request, import_graph
-from fdgcl.scale.memory import resident_bytes
+from fdgcl.graphs.importing import Request, import_graph
+from fdgcl.planning.memory import resident_bytes
 
 
 @pytest.fixture(autouse=True)

@@ -13,9 +13,9 @@ from typer.testing import CliRunner, Result
 
 from fdgcl.cli import app
 from fdgcl.graphs.files.options import TableOptions
-from fdgcl.scale.importing import Request
-from fdgcl.scale.memory import resident_bytes
-from fdgcl.scale.store import Store
+from fdgcl.graphs.importing import Request
+from fdgcl.graphs.store.store import Store
+from fdgcl.planning.memory import resident_bytes
 
 
 @pytest.fixture(autouse=True)

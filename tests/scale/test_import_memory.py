@@ -15,8 +15,8 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from fdgcl.scale.importing import Request, plan_import
-from fdgcl.scale.memory import resident_bytes
+from fdgcl.graphs.importing import Request, plan_import
+from fdgcl.planning.memory import resident_bytes
 
 NODES, EDGES, WIDTH = 300_000, 5_000_000, 24
 ALLOWED = 700 * 10**6
@@ -25,7 +25,7 @@ WORKER = textwrap.dedent(
     """
     import json, re, sys
     from pathlib import Path
-    from fdgcl.scale.importing import import_graph
+    from fdgcl.graphs.importing import import_graph
 
     *files, folder, memory = sys.argv[1:]
     store = import_graph(files[0], folder, *files[1:], memory=int(memory))

@@ -19,11 +19,11 @@ import pytest
 from importing_twin import SMALL, check, import_in_pieces
 
 from fdgcl._checks import InputError
-from fdgcl.scale.arrays import DamagedError
-from fdgcl.scale.importing import Request, import_graph
-from fdgcl.scale.importing.request import claimed
-from fdgcl.scale.memory import resident_bytes
-from fdgcl.scale.store import Store
+from fdgcl.graphs.importing import Request, import_graph
+from fdgcl.graphs.importing.request import claimed
+from fdgcl.graphs.store.arrays import DamagedError
+from fdgcl.graphs.store.store import Store
+from fdgcl.planning.memory import resident_bytes
 
 NODES, EDGES, WIDTH = 300, 700, 20
 PLENTY = 10**9
@@ -36,7 +36,7 @@ WORKER = textwrap.dedent(
     from dataclasses import replace
     from pathlib import Path
     from importing_twin import SMALL, import_in_pieces
-    from fdgcl.scale.importing import Request
+    from fdgcl.graphs.importing import Request
 
     folder = Path(sys.argv[2])
     limits = replace(
@@ -292,7 +292,7 @@ def test_a_full_disk_is_explained_and_left_resumable(
 def test_a_disk_that_fills_up_later(
     files: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    from fdgcl.scale.arrays import ArrayWriter
+    from fdgcl.graphs.store.arrays import ArrayWriter
 
     append, written = ArrayWriter.append, 0
 
@@ -313,7 +313,7 @@ def test_a_disk_that_fills_up_later(
 def test_too_little_disk_is_said_before(
     files: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fdgcl.scale.importing import planning
+    from fdgcl.graphs.importing import planning
 
     class Usage:
         free = 10_000

@@ -16,8 +16,8 @@ from small_tables import NODES, as_csv, as_parquet, keyed, ring
 from fdgcl._checks import InputError
 from fdgcl.graphs import read_graph
 from fdgcl.graphs.files.options import TableOptions
-from fdgcl.scale.importing import Request, import_graph
-from fdgcl.scale.memory import resident_bytes
+from fdgcl.graphs.importing import Request, import_graph
+from fdgcl.planning.memory import resident_bytes
 from tolerances import assert_agree
 
 

@@ -21,12 +21,13 @@ from fdgcl import FDGCL
 from fdgcl._checks import InputError
 from fdgcl.graphs import read_graph
 from fdgcl.graphs.files.options import TableOptions
-from fdgcl.scale import diffuse_store, train_store
-from fdgcl.scale.importing import Request, featurefit, import_graph, plan_import
-from fdgcl.scale.importing.budget import Budget
-from fdgcl.scale.importing.fitcost import FitCost
-from fdgcl.scale.memory import resident_bytes
-from fdgcl.scale.store import Store
+from fdgcl.graphs.importing import Request, featurefit, import_graph, plan_import
+from fdgcl.graphs.importing.budget import Budget
+from fdgcl.graphs.importing.fitcost import FitCost
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.diffusing import diffuse_store
+from fdgcl.methods.fdgcl.store_fitting import train_store
+from fdgcl.planning.memory import resident_bytes
 
 
 @pytest.fixture(autouse=True)

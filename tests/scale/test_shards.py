@@ -16,9 +16,9 @@ from fdgcl import embeddings
 from fdgcl._checks import InputError
 from fdgcl.cli import app
 from fdgcl.embeddings import Part, read_embeddings, write_part
-from fdgcl.scale.fitting import train_store
-from fdgcl.scale.shards import block_rows
-from fdgcl.scale.store import Store
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.shards import block_rows
+from fdgcl.methods.fdgcl.store_fitting import train_store
 from fdgcl.training import NonFiniteLossError
 from tolerances import assert_agree
 
@@ -126,7 +126,7 @@ def test_blocks_are_small_where_rows_are_long() -> None:
 def test_what_is_not_finite_is_not_written(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fdgcl.scale import shards
+    from fdgcl.methods.fdgcl import shards
 
     embed = shards._embed
 

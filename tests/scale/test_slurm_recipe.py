@@ -13,10 +13,10 @@ from stores import make_store
 from tasks import contents
 
 from fdgcl import FDGCL
-from fdgcl.scale.diffused import Diffusion
-from fdgcl.scale.diffusing import begin, diffuse_store
-from fdgcl.scale.plan import plan_diffusion
-from fdgcl.scale.store import Store
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.methods.fdgcl.diffusing import begin, diffuse_store
+from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
 
 PAGE = Path(__file__).parents[2] / "docs" / "slurm.md"
 # As sbatch would: a task for each number, here one after the other.

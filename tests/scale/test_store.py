@@ -13,8 +13,8 @@ from accidents import flip
 from stores import in_memory, make_store, node_ids
 
 from fdgcl._checks import InputError
-from fdgcl.scale.arrays import DamagedError, write_array
-from fdgcl.scale.store import (
+from fdgcl.graphs.store.arrays import DamagedError, write_array
+from fdgcl.graphs.store.store import (
     Manifest,
     Store,
     features_path,

@@ -10,14 +10,14 @@ import pytest
 import torch
 from trainings import diffused_store
 
-from fdgcl.scale.arrays import DamagedError, note_path, write_array
-from fdgcl.scale.dealing import Window
-from fdgcl.scale.diffused import Diffusion
-from fdgcl.scale.statistics import Statistics, _Moments, load_statistics
-from fdgcl.scale.streamed import Streamed
-from fdgcl.training import Alone, TeamError
-from fdgcl.training.team import Team
-from fdgcl.views import Combination, Diffused, Encoders
+from fdgcl.graphs.store.arrays import DamagedError, note_path, write_array
+from fdgcl.methods.fdgcl import Combination, Diffused, Encoders
+from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.methods.fdgcl.shuffling import Window
+from fdgcl.methods.fdgcl.statistics import Statistics, _Moments, load_statistics
+from fdgcl.methods.fdgcl.streamed import Streamed
+from fdgcl.training import ProcessGroupError, SingleProcess
+from fdgcl.training.process_group import ProcessGroup
 from tolerances import (
     assert_agree,
     assert_within,
@@ -40,7 +40,9 @@ def rows_of(diffusion: Diffusion, order: int) -> np.ndarray:
 
 
 def streamed(diffusion: Diffusion, window: int | None = None) -> Streamed:
-    return Streamed(diffusion, load_statistics(diffusion, Alone()), window=window)
+    return Streamed(
+        diffusion, load_statistics(diffusion, SingleProcess()), window=window
+    )
 
 
 def means_bound(x: np.ndarray, rows: int) -> np.ndarray:
@@ -54,7 +56,7 @@ def means_bound(x: np.ndarray, rows: int) -> np.ndarray:
 
 
 def test_statistics_are_those_of_numpy(diffusion: Diffusion) -> None:
-    found = load_statistics(diffusion, Alone())
+    found = load_statistics(diffusion, SingleProcess())
     for order in (0, 1):
         x = rows_of(diffusion, order).astype(np.float64)
         assert_within(found.means[order], x.mean(0), means_bound(x, len(x)))
@@ -86,14 +88,14 @@ def test_statistics_of_blocks_far_from_each_other() -> None:
 
 def test_statistics_are_kept_until_the_features_change(tmp_path: Path) -> None:
     _, diffusion = diffused_store(tmp_path / "G", nodes=80)
-    first = load_statistics(diffusion, Alone())
+    first = load_statistics(diffusion, SingleProcess())
     file = diffusion.folder / "statistics.safetensors"
     written = file.stat().st_mtime_ns
-    load_statistics(diffusion, Alone())
+    load_statistics(diffusion, SingleProcess())
     assert file.stat().st_mtime_ns == written
     path = diffusion.path(0, 0)
     write_array(path, 2 * np.load(path))
-    again = load_statistics(diffusion, Alone())
+    again = load_statistics(diffusion, SingleProcess())
     torch.testing.assert_close(again.means[0], 2 * first.means[0])
 
 
@@ -104,16 +106,16 @@ def test_an_altered_block_is_named(tmp_path: Path) -> None:
     content[-7] ^= 1
     path.write_bytes(content)
     with pytest.raises(DamagedError, match=r"1/000\.npy is damaged: block 0 \(rows 0"):
-        load_statistics(diffusion, Alone())
+        load_statistics(diffusion, SingleProcess())
     assert not (diffusion.folder / "statistics.safetensors").exists()
     content[-7] ^= 1
     path.write_bytes(content)
-    load_statistics(diffusion, Alone())
+    load_statistics(diffusion, SingleProcess())
     content[-7] ^= 1
     path.write_bytes(content)
     with pytest.raises(DamagedError, match="is damaged: block 0"):
-        load_statistics(diffusion, Alone())  # there are some, and still
-    load_statistics(diffusion, Alone(), verify=False)
+        load_statistics(diffusion, SingleProcess())  # there are some, and still
+    load_statistics(diffusion, SingleProcess(), verify=False)
     note_path(path).unlink()
     with pytest.raises(ValueError, match=r"1 of 1 slices .* are not diffused yet"):
         Streamed(diffusion, Statistics(torch.zeros(2, 10), torch.zeros(2, 10, 10)))
@@ -130,8 +132,8 @@ def test_a_batch_gives_what_memory_gives(
     x = np.concatenate([block.read(0, 300) for block in store.features], 1)
     memory = Diffused([one.clone() for one in rows], x)
     weight = torch.randn(10, 6, generator=torch.Generator().manual_seed(0))
-    dealing = source.dealing(60)
-    numbers = numbers_of(dealing.windows(3, 2))
+    shuffle = source.shuffle(60)
+    numbers = numbers_of(shuffle.windows(3, 2))
     seen = 0
     for batch, where in zip(source.batches(60, 3, 2), numbers, strict=True):
         assert batch.rows is not None
@@ -237,7 +239,7 @@ def test_what_reads_ahead_changes_nothing(diffusion: Diffusion) -> None:
 
 
 def test_the_first_of_a_team_fails_for_all() -> None:
-    class Second(Team):
+    class Second(ProcessGroup):
         rank, size = 1, 2
 
         def sum(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -249,7 +251,7 @@ def test_the_first_of_a_team_fails_for_all() -> None:
         def barrier(self) -> None:
             pass
 
-    with pytest.raises(TeamError, match="first process"):
+    with pytest.raises(ProcessGroupError, match="first process"):
         Second().by_first(lambda: None)
     with pytest.raises(ZeroDivisionError):
-        Alone().by_first(lambda: print(1 / 0))
+        SingleProcess().by_first(lambda: print(1 / 0))

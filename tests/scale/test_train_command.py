@@ -19,7 +19,7 @@ from trainings import SMALL, diffused_store
 
 from fdgcl.cli import app
 from fdgcl.embeddings import read_embeddings
-from fdgcl.scale.store import Store
+from fdgcl.graphs.store.store import Store
 
 QUICK = [
     word

@@ -18,14 +18,15 @@ from trainings import MEMORY, SMALL, diffused_store, small
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
 from fdgcl.embeddings import read_embeddings
+from fdgcl.graphs.store.arrays import write_array
+from fdgcl.graphs.store.store import Store
 from fdgcl.losses import LOSSES
-from fdgcl.runs import RunFolder
-from fdgcl.scale import diffuse_store, fitting
-from fdgcl.scale.arrays import write_array
-from fdgcl.scale.fitting import Trained, default_run, train_store
-from fdgcl.scale.store import Store
-from fdgcl.scale.training_plan import plan_training
-from fdgcl.settings import Settings
+from fdgcl.methods.fdgcl import store_fitting as fitting
+from fdgcl.methods.fdgcl.diffusing import diffuse_store
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.store_fitting import Trained, default_run, train_store
+from fdgcl.methods.fdgcl.training_plan import plan_training
+from fdgcl.run_folder import RunFolder
 from fdgcl.training import EpochRecord, NonFiniteLossError
 from tolerances import assert_agree
 
@@ -268,9 +269,9 @@ from pathlib import Path
 import torch
 sys.path.insert(0, {tests!r})
 from trainings import small
-from fdgcl.scale.fitting import store_settings, train_store
-from fdgcl.scale.store import Store
-from fdgcl.scale.training_plan import plan_training
+from fdgcl.methods.fdgcl.store_fitting import store_settings, train_store
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.training_plan import plan_training
 store = Store.open({store!r})
 settings = small(**{settings!r})
 plan = plan_training(store, store_settings(store, settings), memory=10**10)

@@ -16,8 +16,8 @@ from trainings import diffused_store
 
 from fdgcl._checks import InputError
 from fdgcl.embeddings import read_embeddings
-from fdgcl.scale import dealing
-from fdgcl.training import Alone, team_of_environment
+from fdgcl.methods.fdgcl import shuffling as shuffle
+from fdgcl.training import SingleProcess, group_of_environment
 from tolerances import half_digits
 
 NODES = 120
@@ -39,7 +39,7 @@ WINDOW = 48
 def train_all(folder: Path) -> None:
     """All cases, by one process and by teams, in folders `TEAM/CASE`."""
     store, diffusion = diffused_store(folder / "G", nodes=NODES, ids="int64")
-    before = dealing.WINDOW_ROWS
+    before = shuffle.WINDOW_ROWS
     for members in TEAMS:
         jobs = [
             {
@@ -53,11 +53,11 @@ def train_all(folder: Path) -> None:
             run_team(members, told, folder)
             continue
         try:
-            dealing.WINDOW_ROWS = WINDOW
+            shuffle.WINDOW_ROWS = WINDOW
             for job in jobs:
-                train(told["store"], job, Alone())
+                train(told["store"], job, SingleProcess())
         finally:
-            dealing.WINDOW_ROWS = before
+            shuffle.WINDOW_ROWS = before
         # The teams' first member makes them anew, while the others wait.
         (diffusion.folder / "statistics.safetensors").unlink()
 
@@ -127,9 +127,9 @@ def test_an_incomplete_environment_is_refused(
         monkeypatch.delenv(name, raising=False)
     with (
         pytest.raises(InputError, match="start all processes by torchrun"),
-        team_of_environment(torch.device("cpu")),
+        group_of_environment(torch.device("cpu")),
     ):
         pass
     monkeypatch.setenv("WORLD_SIZE", "1")
-    with team_of_environment(torch.device("cpu")) as team:
-        assert isinstance(team, Alone)
+    with group_of_environment(torch.device("cpu")) as group:
+        assert isinstance(group, SingleProcess)

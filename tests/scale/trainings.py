@@ -8,8 +8,10 @@ from typing import Any
 from stores import make_store
 
 from fdgcl import FDGCL
-from fdgcl.scale import Diffusion, Store, diffuse_store
-from fdgcl.settings import Settings
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.methods.fdgcl.diffusing import diffuse_store
+from fdgcl.methods.fdgcl.settings import Settings
 
 MEMORY = 4 * 10**9
 SMALL: dict[str, Any] = {

@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from fdgcl.losses import RegularizedCosmean, principal_direction
-from fdgcl.views import agreement, agreement_blocks
-from fdgcl.views.activations import ACTIVATIONS, IN_PLACE
-from fdgcl.views.agreement import GRAM_COLUMNS, activate, agree
+from fdgcl.methods.fdgcl import agreement, agreement_blocks
+from fdgcl.methods.fdgcl.activations import ACTIVATIONS, IN_PLACE
+from fdgcl.methods.fdgcl.agreement import GRAM_COLUMNS, activate, agree
 from tolerances import assert_agree, assert_within, gamma
 
 ITERATIONS = 8

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from fdgcl.views import Diffused, Encoders
-from fdgcl.views.folding import fold
-from fdgcl.views.standardization import standardize
+from fdgcl.methods.fdgcl import Diffused, Encoders
+from fdgcl.methods.fdgcl.folding import fold
+from fdgcl.methods.fdgcl.standardization import standardize
 from tolerances import unit_roundoff
 
 

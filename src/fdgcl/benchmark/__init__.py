@@ -5,8 +5,8 @@ undercut, `scaling` how time and memory grow; `timing` serves the table of costs
 """
 
 from fdgcl.benchmark.comparison import Comparison, Order, compare
-from fdgcl.benchmark.floor import Floor, Rates, floor_of
 from fdgcl.benchmark.growth import Growth, fit_growth
+from fdgcl.benchmark.roofline import Floor, Rates, floor_of
 
 __all__ = [
     "Comparison",

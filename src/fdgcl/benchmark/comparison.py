@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdgcl._checks import InputError, check_count
-from fdgcl.benchmark.floor import Floor, floor_of
-from fdgcl.benchmark.literature import check_can_be_stepped
 from fdgcl.benchmark.memory import freed_at_once, give_back_free_memory
 from fdgcl.benchmark.probing import Probed, time_probe
 from fdgcl.benchmark.problems import generate
-from fdgcl.benchmark.runs import Training, train_ours, train_theirs
+from fdgcl.benchmark.roofline import Floor, floor_of
+from fdgcl.benchmark.solver_in_loop import check_can_be_stepped
+from fdgcl.benchmark.trainings import Training, train_ours, train_theirs
 from fdgcl.graphs import Graph
-from fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.settings import Settings
 
 WARMUP_EPOCHS = 2
 LOOP_WARMUP = 1

@@ -11,7 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from fdgcl.scale.cost import (
+from fdgcl.graphs.importing.featureblocks import BLOCK_COLUMNS
+from fdgcl.graphs.importing.index import BYTES_PER_NODE
+from fdgcl.methods.fdgcl.slice_plan import (
+    LATER_BYTES,
+    LOOK_BYTES,
+    MARGIN,
+    WORKER_BYTES,
+    slice_bounds,
+)
+from fdgcl.operators.stored import LANCZOS_STEPS
+from fdgcl.planning.cost import (
     MEASURED_THREADS,
     Problem,
     Rates,
@@ -23,16 +33,6 @@ from fdgcl.scale.cost import (
     import_temporary_bytes,
     store_bytes,
     train_seconds,
-)
-from fdgcl.scale.importing.featureblocks import BLOCK_COLUMNS
-from fdgcl.scale.importing.index import BYTES_PER_NODE
-from fdgcl.scale.operator import LANCZOS_STEPS
-from fdgcl.scale.plan import (
-    LATER_BYTES,
-    LOOK_BYTES,
-    MARGIN,
-    WORKER_BYTES,
-    slice_bounds,
 )
 
 _KEY_LIMIT = 2**31

@@ -21,15 +21,15 @@ from fdgcl._memory import describe_size
 from fdgcl.benchmark.problems import check_edges
 from fdgcl.benchmark.processes import Watched, check_linux, folder_bytes, watch
 from fdgcl.benchmark.workplace import disk_rates
-from fdgcl.scale.cost import (
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.planning.cost import (
     Problem,
     diffused_bytes,
     embedding_bytes,
     import_temporary_bytes,
     store_bytes,
 )
-from fdgcl.scale.diffused import Diffusion
-from fdgcl.scale.store import Store
 
 GENERATE = "generate"
 PROGRAM = (sys.executable, "-m", "fdgcl")
@@ -81,7 +81,7 @@ class Stage:
     """One command, and what it took.
 
     Attributes:
-        stage: `generate`, or one of `fdgcl.scale.cost.STAGES`.
+        stage: `generate`, or one of `fdgcl.planning.cost.STAGES`.
         command: With WORK in place of the folder.
         exit_code: 0; a command that fails ends the whole.
         seconds: From its start to its end.

@@ -19,9 +19,7 @@ from fdgcl.benchmark.forecast import (
     limits,
     source_bytes,
 )
-from fdgcl.report.numerals import number
-from fdgcl.report.page import Page, Section, Table, Text
-from fdgcl.scale.cost import (
+from fdgcl.planning.cost import (
     STAGES,
     Measurement,
     Problem,
@@ -29,6 +27,8 @@ from fdgcl.scale.cost import (
     fit_rates,
     residuals,
 )
+from fdgcl.report.numerals import number
+from fdgcl.report.page import Page, Section, Table, Text
 
 FORMAT = "fdgcl-out-of-core-1"
 #: ogbn-papers100M by its published sizes; both ways of every edge are stored at most.
@@ -165,7 +165,7 @@ def _rates(rates: Rates) -> Table:
         caption=(
             "By non-negative least squares of the relative errors; where the runs do "
             "not tell rates apart, the nearest to first guesses. They are the "
-            "defaults of `fdgcl.scale.cost`, by which `--dry-run` predicts."
+            "defaults of `fdgcl.planning.cost`, by which `--dry-run` predicts."
         ),
     )
 

@@ -12,7 +12,7 @@ from fdgcl.evaluation.normalization import NORMALIZATIONS
 from fdgcl.evaluation.probe import WEIGHT_DECAYS
 from fdgcl.graphs import Graph
 from fdgcl.graphs.splits import random_splits
-from fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.settings import Settings
 
 SPLITS = 10
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from fdgcl._checks import InputError, check_count
 from fdgcl.graphs import Graph, block_model
+from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.model import FDGCL
-from fdgcl.settings import Settings
 
 
 def check_edges(nodes: int, edges: int, name: str = "edges") -> None:

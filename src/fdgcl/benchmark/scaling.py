@@ -11,9 +11,9 @@ from fdgcl._checks import check_count
 from fdgcl.benchmark.growth import Growth, fit_growth
 from fdgcl.benchmark.memory import freed_at_once, only_new_garbage
 from fdgcl.benchmark.problems import Sizes, bench_settings, generate
-from fdgcl.benchmark.runs import train_ours
+from fdgcl.benchmark.trainings import train_ours
 from fdgcl.graphs import Graph
-from fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.settings import Settings
 
 QUANTITIES = (
     "precompute_seconds",

@@ -17,10 +17,10 @@ import torch
 from fdgcl._checks import choose
 from fdgcl.benchmark.clock import now
 from fdgcl.benchmark.memory import peak_memory
-from fdgcl.fitting import new_views
-from fdgcl.preparation import Preparation
+from fdgcl.methods.fdgcl import Diffused, InLoop, Stepped, ViewSource
+from fdgcl.methods.fdgcl.fitting import new_views
+from fdgcl.methods.fdgcl.preparation import Preparation
 from fdgcl.training import EpochRecord, new_optimizer, train
-from fdgcl.views import Diffused, InLoop, Stepped, ViewSource
 
 # The solver in the training loop, our polynomial in the loop, and diffusion before it.
 WAYS = ("stepping", "polynomial", "precomputed")

@@ -11,7 +11,7 @@ from fdgcl._checks import InputError, check_count, check_positive
 from fdgcl.cli import options
 from fdgcl.cli.options import DATA, DIFFUSION, RUN, TRAINING, option
 from fdgcl.cli.outputs import refuse_existing
-from fdgcl.cli.runs import check_writable
+from fdgcl.cli.run_folders import check_writable
 from fdgcl.cli.settings import given_settings
 from fdgcl.cli.talk import Talk
 

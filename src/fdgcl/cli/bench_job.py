@@ -15,21 +15,21 @@ import torch
 from fdgcl._checks import InputError
 from fdgcl._files import atomic_path, write_json
 from fdgcl.benchmark import Order, compare
-from fdgcl.benchmark.literature import check_can_be_stepped
 from fdgcl.benchmark.problems import bench_settings, check_edges, generate
 from fdgcl.benchmark.scaling import LADDERS, Ladder, Scaling, scale
 from fdgcl.benchmark.scaling_page import scaling_page
+from fdgcl.benchmark.solver_in_loop import check_can_be_stepped
 from fdgcl.cli.bench_output import show_comparison
 from fdgcl.cli.pages import show_page
 from fdgcl.cli.source import Reading, find_source, read
 from fdgcl.cli.talk import Talk
 from fdgcl.experiments.machine import environment
 from fdgcl.graphs import Graph
+from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.presets import preset_settings
 from fdgcl.report.html import write_page
 from fdgcl.report.page import Page
 from fdgcl.report.static import need_matplotlib, write_figures
-from fdgcl.settings import Settings
 
 FORMAT = "fdgcl-bench-1"
 GENERATED = {"nodes": 10_000, "edges": 100_000}

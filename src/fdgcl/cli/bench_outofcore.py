@@ -23,7 +23,7 @@ from fdgcl.cli.bench_output import seconds
 from fdgcl.cli.failures import FAILURE
 from fdgcl.cli.talk import Talk
 from fdgcl.experiments.machine import environment
-from fdgcl.scale.memory import parse_size
+from fdgcl.planning.memory import parse_size
 
 MEMORY = "6GB"
 _STAGES = {

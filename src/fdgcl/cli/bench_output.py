@@ -8,8 +8,8 @@ from fdgcl.benchmark import Comparison, Order
 from fdgcl.benchmark.comparison import Way
 from fdgcl.cli.talk import Talk
 from fdgcl.graphs import Graph
+from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.report.numerals import plural
-from fdgcl.settings import Settings
 
 
 def show_comparison(

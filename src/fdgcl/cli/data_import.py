@@ -18,8 +18,8 @@ from fdgcl.cli.talk import Talk
 from fdgcl.graphs.files.options import TableOptions
 
 if TYPE_CHECKING:
-    from fdgcl.scale.importing import Request
-    from fdgcl.scale.store import Store
+    from fdgcl.graphs.importing import Request
+    from fdgcl.graphs.store.store import Store
 
 
 @with_tables("edges", "features")
@@ -92,7 +92,7 @@ def import_files(
 
     fdgcl data import edges.parquet --features x.parquet --store G --memory 6GB
     """
-    from fdgcl.scale.importing import Request, one_table
+    from fdgcl.graphs.importing import Request, one_table
 
     request = Request(
         edges, one_table(features), tables, direction=direction, name=name, seed=seed
@@ -107,8 +107,8 @@ def import_files(
 
 def _plan(request: Request, memory: int, talk: Talk) -> None:
     from fdgcl._memory import describe_size
-    from fdgcl.scale.cost import describe_seconds, import_seconds
-    from fdgcl.scale.importing import plan_import
+    from fdgcl.graphs.importing import plan_import
+    from fdgcl.planning.cost import describe_seconds, import_seconds
 
     plan = plan_import(request, memory)
     seconds = import_seconds(plan.edges, plan.nodes, plan.features)
@@ -134,7 +134,7 @@ def _plan(request: Request, memory: int, talk: Talk) -> None:
 
 def _run(request: Request, folder: Path, memory: int, talk: Talk) -> None:
     from fdgcl._memory import describe_size
-    from fdgcl.scale.importing import run_request
+    from fdgcl.graphs.importing import run_request
 
     start = time.perf_counter()
     with talk.bars() as bars:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fdgcl.cli import options
 from fdgcl.cli.job import Job
-from fdgcl.cli.runs import RUNS, check_writable
+from fdgcl.cli.run_folders import RUNS, check_writable
 from fdgcl.cli.source import Reading, find_source
 from fdgcl.cli.start import Start, build_model
 from fdgcl.cli.suggestions import command, free_path

@@ -102,9 +102,9 @@ def diffuse(
     fdgcl diffuse G --memory 6GB
     """
     from fdgcl.cli.diffuse_job import DiffuseJob
+    from fdgcl.graphs.store.store import Store
+    from fdgcl.methods.fdgcl.diffusing import check_settings
     from fdgcl.model import FDGCL
-    from fdgcl.scale.diffusing import check_settings
-    from fdgcl.scale.store import Store
 
     if prepare and only:
         message = "--prepare comes before --only: give one of them"
@@ -130,7 +130,7 @@ def diffuse(
 
 
 def _executor(dask: str | None, workers: int | None, threads: int | None) -> Any:
-    from fdgcl.scale.executors import Dask, InProcess, Processes
+    from fdgcl.executors import Dask, InProcess, Processes
 
     for name, value in (("--workers", workers), ("--threads", threads)):
         if value is not None:

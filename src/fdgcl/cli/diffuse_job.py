@@ -16,16 +16,16 @@ from fdgcl._memory import describe_size
 from fdgcl.cli.failures import interruption
 from fdgcl.cli.talk import Talk
 from fdgcl.diffusion.stability import StabilityReport, stability_report
-from fdgcl.scale.diffused import Diffusion
-from fdgcl.scale.diffusing import begin
-from fdgcl.scale.executors import Executor
-from fdgcl.scale.executors.running import plan_slices, run_slices
-from fdgcl.scale.plan import DiffusionPlan
-from fdgcl.scale.store import Store
-from fdgcl.settings import Settings
+from fdgcl.executors import Executor
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.methods.fdgcl.diffusing import begin
+from fdgcl.methods.fdgcl.running import plan_slices, run_slices
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.slice_plan import DiffusionPlan
 
 if TYPE_CHECKING:
-    from fdgcl.graphs.lanczos import Tridiagonal
+    from fdgcl.operators.lanczos import Tridiagonal
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from fdgcl.cli.level import find_level, refuse_scores_of_nodes
 from fdgcl.cli.options import GIVEN, RUN, option
 from fdgcl.cli.outputs import refuse_existing
 from fdgcl.cli.record import is_own
-from fdgcl.cli.runs import check_output, check_run
+from fdgcl.cli.run_folders import check_output, check_run
 from fdgcl.cli.settings import given_settings, with_settings
 from fdgcl.cli.source import Reading, find_source, need_labels, refuse_files
 from fdgcl.cli.start import Start, build_model

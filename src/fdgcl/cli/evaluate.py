@@ -14,10 +14,10 @@ from fdgcl.cli.evaluate_graphs import show_graphs
 from fdgcl.cli.evaluate_nodes import show_nodes
 from fdgcl.cli.level import Level
 from fdgcl.cli.options import DATA, option
+from fdgcl.cli.row_labels import Truth, from_dataset, from_file
 from fdgcl.cli.source import Reading
 from fdgcl.cli.tables import with_tables
 from fdgcl.cli.talk import Talk
-from fdgcl.cli.truth import Truth, from_dataset, from_file
 from fdgcl.graphs.files.options import TableOptions
 
 

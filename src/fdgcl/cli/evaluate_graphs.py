@@ -7,8 +7,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from fdgcl.cli.row_labels import Truth
 from fdgcl.cli.talk import Talk
-from fdgcl.cli.truth import Truth
 from fdgcl.experiments.measures.scores import percent
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fdgcl.cli.row_labels import Truth
 from fdgcl.cli.scores import shown
 from fdgcl.cli.talk import Talk
-from fdgcl.cli.truth import Truth
 
 if TYPE_CHECKING:
     from rich.table import Table

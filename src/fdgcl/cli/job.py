@@ -13,7 +13,8 @@ from fdgcl._checks import InputError, in_words
 from fdgcl.cli.failures import interruption
 from fdgcl.cli.level import Level, row_ids
 from fdgcl.cli.record import write_record
-from fdgcl.cli.runs import EMBEDDING, run_folder
+from fdgcl.cli.row_labels import targets_of
+from fdgcl.cli.run_folders import EMBEDDING, run_folder
 from fdgcl.cli.scores import (
     Row,
     baselines,
@@ -27,7 +28,6 @@ from fdgcl.cli.scores import (
 from fdgcl.cli.source import Reading, Source, read_data, readings, summary
 from fdgcl.cli.suggestions import Done, command, path_word, resumed
 from fdgcl.cli.talk import Talk
-from fdgcl.cli.truth import targets_of
 from fdgcl.report.numerals import PLAIN
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class Job:
     def _progress(
         self, model: FDGCL, bars: Bars, stage: str, done: int, total: int
     ) -> None:
-        from fdgcl.fitting import tell_epoch
+        from fdgcl.methods.fdgcl.fitting import tell_epoch
 
         # What was decided for the user is known by now, long before training ends.
         self.talk.notice(*model.notices_)

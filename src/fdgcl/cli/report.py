@@ -12,7 +12,7 @@ from fdgcl.cli import options
 from fdgcl.cli.options import DATA, option
 from fdgcl.cli.outputs import Ledger
 from fdgcl.cli.report_run import Given, gather
-from fdgcl.cli.runs import check_writable
+from fdgcl.cli.run_folders import check_writable
 from fdgcl.cli.source import Reading
 from fdgcl.cli.tables import with_tables
 from fdgcl.cli.talk import Talk

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fdgcl._checks import InputError
 from fdgcl.cli.level import Level, row_ids
 from fdgcl.cli.record import Record
-from fdgcl.cli.runs import EMBEDDING
+from fdgcl.cli.run_folders import EMBEDDING
 from fdgcl.cli.talk import Talk
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
 from fdgcl.cli.level import Level, row_ids
-from fdgcl.cli.truth import targets_of
+from fdgcl.cli.row_labels import targets_of
 
 if TYPE_CHECKING:
     from fdgcl._bars import Bars

@@ -13,19 +13,19 @@ from fdgcl.cli.places import shown_path, without_folders
 from fdgcl.cli.record import Record, read_record
 from fdgcl.cli.report_embedding import Finder
 from fdgcl.cli.report_labels import Labelled, from_graph, from_labels, in_order_of
+from fdgcl.cli.row_labels import load_named, targets_of
 from fdgcl.cli.source import read_data
 from fdgcl.cli.talk import Talk
-from fdgcl.cli.truth import load_named, targets_of
 from fdgcl.graphs.files.options import TableOptions
 
 if TYPE_CHECKING:
     from fdgcl._bars import Bars
     from fdgcl.cli.source import Data
-    from fdgcl.preparation import Preparation
+    from fdgcl.methods.fdgcl.preparation import Preparation
     from fdgcl.report.accuracy import Score
     from fdgcl.report.embedding_map import Groups
     from fdgcl.report.run_page import Embedded, Findings, Spectrum
-    from fdgcl.runs import Config
+    from fdgcl.run_folder import Config
 
 MOST_VIEWED = 200_000  # nodes up to which the views are computed anew
 
@@ -48,7 +48,7 @@ def gather(folder: Path, given: Given, talk: Talk, bars: Bars) -> Findings:
         InputError: The folder holds no run, or what was named does not belong to it.
     """
     from fdgcl.report.run_page import Findings
-    from fdgcl.runs import RunFolder
+    from fdgcl.run_folder import RunFolder
 
     files = RunFolder(folder)
     config, record = files.read_config(), read_record(folder)
@@ -132,7 +132,7 @@ def _prepared(
 ) -> Preparation | None:
     """The graph as the run used it; None where it is not the same."""
     from fdgcl.levels import as_graph
-    from fdgcl.preparation import prepare
+    from fdgcl.methods.fdgcl.preparation import prepare
 
     if graph is None:
         return None
@@ -228,7 +228,7 @@ def _recorded(row: Any) -> Score:
 
 
 def _spectrum(prepared: Preparation | None, config: Config) -> Spectrum:
-    from fdgcl.graphs.operators import build_operator
+    from fdgcl.operators.in_memory import build_operator
     from fdgcl.report.run_page import Spectrum
     from fdgcl.report.spectrum import any_graph, spectral_density
 

@@ -12,7 +12,7 @@ from fdgcl._checks import InputError, check_count, choose
 from fdgcl.cli import options
 from fdgcl.cli.options import DATA, OUTPUT, RUN, option
 from fdgcl.cli.outputs import Ledger, refuse_existing
-from fdgcl.cli.runs import RUNS, check_writable
+from fdgcl.cli.run_folders import RUNS, check_writable
 from fdgcl.cli.talk import Talk
 from fdgcl.experiments.measures import TABLES
 

@@ -9,7 +9,7 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
-from fdgcl.cli.truth import check_task, targets_of
+from fdgcl.cli.row_labels import check_task, targets_of
 from fdgcl.report import numerals
 
 if TYPE_CHECKING:

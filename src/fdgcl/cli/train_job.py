@@ -17,19 +17,32 @@ from fdgcl.cli.bounds import allowed_bytes
 from fdgcl.cli.failures import FAILURE, interruption
 from fdgcl.cli.job import describe, training_facts
 from fdgcl.cli.record import is_own, write_record
-from fdgcl.cli.runs import check_writable
+from fdgcl.cli.run_folders import check_writable
 from fdgcl.cli.settings import chosen_settings
 from fdgcl.cli.source import Reading, Source
 from fdgcl.cli.suggestions import command, path_word
 from fdgcl.cli.talk import Talk
 from fdgcl.embeddings import part_files
-from fdgcl.fitting import beta_notices
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.methods.fdgcl.diffusing import diffuse_store
+from fdgcl.methods.fdgcl.fitting import beta_notices
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
+from fdgcl.methods.fdgcl.store_fitting import (
+    Trained,
+    default_run,
+    store_settings,
+    train_store,
+)
+from fdgcl.methods.fdgcl.training_plan import TrainingPlan, plan_training
 from fdgcl.model import FDGCL
-from fdgcl.scale import Diffusion, Store, diffuse_store, plan_diffusion
-from fdgcl.scale.fitting import Trained, default_run, store_settings, train_store
-from fdgcl.scale.training_plan import TrainingPlan, plan_training
-from fdgcl.settings import Settings
-from fdgcl.training import NonFiniteLossError, Team, TeamError, team_of_environment
+from fdgcl.training import (
+    NonFiniteLossError,
+    ProcessGroup,
+    ProcessGroupError,
+    group_of_environment,
+)
 
 
 @dataclass(frozen=True)
@@ -136,9 +149,9 @@ class TrainJob:
     def run(self) -> None:
         """Do it all."""
         try:
-            with team_of_environment(self.settings.torch_device) as team:
-                trained = self._run(team)
-        except (TeamError, NonFiniteLossError):
+            with group_of_environment(self.settings.torch_device) as group:
+                trained = self._run(group)
+        except (ProcessGroupError, NonFiniteLossError):
             if self.is_first:
                 raise
             raise typer.Exit(FAILURE) from None
@@ -147,11 +160,11 @@ class TrainJob:
             raise interruption(rest, told=self.is_first) from None
         self._tell(trained)
 
-    def _run(self, team: Team) -> Trained:
+    def _run(self, group: ProcessGroup) -> Trained:
         with self.talk.bars() as bars:
-            team.by_first(self._plan().check)
+            group.by_first(self._plan().check)
             if not self._is_diffused:
-                team.by_first(self._refuse_others)
+                group.by_first(self._refuse_others)
                 diffuse_store(
                     self.store, self.settings, memory=self.memory, progress=bars
                 )
@@ -163,7 +176,7 @@ class TrainJob:
                 self.folder,
                 self.output,
                 memory=self.memory,
-                team=team,
+                group=group,
                 here=self.here,
                 progress=bars,
                 replace_parts=self.overwrite,

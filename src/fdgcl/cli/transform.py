@@ -12,7 +12,7 @@ from fdgcl._checks import InputError
 from fdgcl.cli import options
 from fdgcl.cli.level import find_level, row_ids
 from fdgcl.cli.outputs import refuse_existing
-from fdgcl.cli.runs import check_output
+from fdgcl.cli.run_folders import check_output
 from fdgcl.cli.source import (
     Reading,
     find_source,

@@ -13,7 +13,7 @@ from fdgcl.cli import console, options
 from fdgcl.cli.failures import interruption
 from fdgcl.cli.options import RUN, option
 from fdgcl.cli.outputs import Ledger
-from fdgcl.cli.runs import RUNS, check_writable
+from fdgcl.cli.run_folders import RUNS, check_writable
 from fdgcl.cli.source import (
     Reading,
     Source,

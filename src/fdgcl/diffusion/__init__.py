@@ -20,7 +20,7 @@ from fdgcl.diffusion.short_memory import short_memory_bound
 from fdgcl.diffusion.solvers import SOLVERS
 from fdgcl.diffusion.spectral import frequency_response
 from fdgcl.diffusion.stepping import GRADIENTS, Gradient, diffuse_stepped
-from fdgcl.graphs.operators import Operator
+from fdgcl.operators.in_memory import Operator
 
 Method = Literal["auto", "polynomial", "stepped"]
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fdgcl.graphs.lanczos import Tridiagonal
+from fdgcl.operators.lanczos import Tridiagonal
 
 # Terms are divided by the entries beside the diagonal; smaller ones cost digits.
 SMALLEST_BESIDE = 1e-3

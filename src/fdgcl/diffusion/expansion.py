@@ -22,7 +22,7 @@ from fdgcl.diffusion.spectral import (
     disc_coefficients,
     orthogonal_coefficients,
 )
-from fdgcl.graphs.lanczos import Tridiagonal
+from fdgcl.operators.lanczos import Tridiagonal
 
 # Cancellation among terms costs as many digits of float32 as the sum of their sizes
 # exceeds what is left of them; from here on the sums run in float64.

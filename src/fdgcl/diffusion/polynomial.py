@@ -16,9 +16,9 @@ from fdgcl.diffusion.basis import Basis
 from fdgcl.diffusion.dynamics import Dynamics
 from fdgcl.diffusion.expansion import Expansion
 from fdgcl.diffusion.schedule import Schedule
-from fdgcl.graphs.operators import Operator
-from fdgcl.graphs.ordering import reordering_pays
-from fdgcl.graphs.sparse import SparseMatrix, new_tensor, products_are_exact
+from fdgcl.operators.in_memory import Operator
+from fdgcl.operators.ordering import reordering_pays
+from fdgcl.operators.sparse import SparseMatrix, new_tensor, products_are_exact
 
 # Bytes of one term of the basis: a processor's caches hold a few of these, but with
 # fewer columns than the least a product is all indices. Other devices take all the

@@ -28,7 +28,7 @@ from fdgcl.diffusion.mittag_leffler import mittag_leffler, mittag_leffler_taylor
 from fdgcl.diffusion.schedule import Schedule
 from fdgcl.diffusion.solvers import SteppingScheme
 from fdgcl.diffusion.stepping import run_segments
-from fdgcl.graphs.lanczos import Tridiagonal
+from fdgcl.operators.lanczos import Tridiagonal
 
 EXACT_TOLERANCE = 1e-12
 EXACT_MAX_TERMS = 4096

@@ -13,9 +13,9 @@ from scipy import sparse
 
 from fdgcl.graphs import Graph, GraphDataset
 from fdgcl.levels import as_graph, settings_for
+from fdgcl.methods.fdgcl.preparation import Preparation, prepare
+from fdgcl.methods.fdgcl.readout import pool
 from fdgcl.model import FDGCL
-from fdgcl.preparation import Preparation, prepare
-from fdgcl.views.readout import pool
 
 _CHUNK_ENTRIES = 2**24
 

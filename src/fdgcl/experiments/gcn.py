@@ -17,11 +17,11 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from fdgcl.graphs import Graph
-from fdgcl.graphs.sparse import SparseMatrix
-from fdgcl.preparation import Preparation, prepare_training
-from fdgcl.settings import Settings
+from fdgcl.methods.fdgcl import Combination, Encoders, ViewSource, view_weights
+from fdgcl.methods.fdgcl.preparation import Preparation, prepare_training
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.operators.sparse import SparseMatrix
 from fdgcl.training import EpochRecord, new_optimizer, train
-from fdgcl.views import Combination, Encoders, ViewSource, view_weights
 
 
 @final

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from fdgcl._checks import InputError
 from fdgcl._files import LEDGER, explain
-from fdgcl.experiments.agenda import Agenda, kind_of
 from fdgcl.experiments.experiment import Experiment
-from fdgcl.experiments.lanes import run_tasks
 from fdgcl.experiments.machine import environment
 from fdgcl.experiments.measures import build_measure
 from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.experiments.records import Journal
+from fdgcl.experiments.task_queue import TaskQueue, kind_of
 from fdgcl.experiments.worker import Answer, Task
+from fdgcl.experiments.worker_pool import run_tasks
 
 RECORDS, FAILURES, REPORT = "records.jsonl", "failures.jsonl", "report.html"
 
@@ -109,11 +109,11 @@ class Run:
         result = Result()
         with Journal(self.folder / RECORDS, self._measure) as journal:
             self._check_device(journal)
-            agenda = self._agenda(journal)
-            result.done_before = len(self.units) - len(agenda)
+            queue = self._queue(journal)
+            result.done_before = len(self.units) - len(queue)
             tell(State(result.done_before, len(self.units)))
-            if len(agenda):
-                self._work(agenda, journal, result, tell)
+            if len(queue):
+                self._work(queue, journal, result, tell)
             for experiment, unit in self.units:
                 result.records += journal.find(experiment, unit) or []
         return result
@@ -122,7 +122,7 @@ class Run:
     def _measure(self) -> Measure:
         return build_measure(self.measure)
 
-    def _agenda(self, journal: Journal) -> Agenda:
+    def _queue(self, journal: Journal) -> TaskQueue:
         tasks, known = [], []
         for experiment, unit in self.units:
             task = Task(experiment, unit, self.measure, self.device, self.data_root)
@@ -131,18 +131,18 @@ class Run:
                 tasks.append(task)
             else:
                 known.append((kind_of(task), float(found[0]["seconds"])))
-        return Agenda(tasks, known)
+        return TaskQueue(tasks, known)
 
     def _work(
         self,
-        agenda: Agenda,
+        queue: TaskQueue,
         journal: Journal,
         result: Result,
         tell: Callable[[State], None],
     ) -> None:
         place = environment(self.device, self.threads)
-        processes = min(self.processes, len(agenda))
-        answers = run_tasks(agenda, processes=processes, threads=self.threads)
+        processes = min(self.processes, len(queue))
+        answers = run_tasks(queue, processes=processes, threads=self.threads)
         # Not left to the garbage collector: the processes must end with this run.
         with closing(answers):
             for task, answer in answers:
@@ -156,7 +156,7 @@ class Run:
                 state = State(
                     result.done_before + result.done_now + len(result.failures),
                     len(self.units),
-                    agenda.seconds_left(processes),
+                    queue.seconds_left(processes),
                     f"{task.unit.experiment} {task.unit.part}, seed {task.unit.seed}",
                 )
                 tell(state)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fdgcl._checks import InputError, choose
-from fdgcl.settings import check_names
+from fdgcl.methods.fdgcl.settings import check_names
 
 VARIANTS = ("best", "paper")
 _FILES = {

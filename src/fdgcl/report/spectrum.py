@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from fdgcl._checks import InputError
 from fdgcl.diffusion import Dynamics, Schedule, frequency_response
 from fdgcl.diffusion.stability import StabilityReport
-from fdgcl.graphs.operators import Operator, build_operator
+from fdgcl.operators.in_memory import Operator, build_operator
 from fdgcl.report.page import Figure, Series
 from fdgcl.report.palette import QUIET
 

@@ -1,5 +1,6 @@
 """The one training loop, what it watches, and its plain and fast steps."""
 
+from fdgcl.training.diagnostics import effective_rank, sampled_rows
 from fdgcl.training.loop import (
     COLLAPSED_COSINE,
     COLLAPSED_RANK,
@@ -12,31 +13,30 @@ from fdgcl.training.loop import (
     train,
     warn_of_collapse,
 )
-from fdgcl.training.team import (
-    Alone,
-    Processes,
-    Team,
-    TeamError,
-    team_of_environment,
+from fdgcl.training.process_group import (
+    DistributedGroup,
+    ProcessGroup,
+    ProcessGroupError,
+    SingleProcess,
+    group_of_environment,
 )
-from fdgcl.training.watching import effective_rank, watched_rows
 
 __all__ = [
     "COLLAPSED_COSINE",
     "COLLAPSED_RANK",
-    "Alone",
+    "DistributedGroup",
     "EpochRecord",
     "NonFiniteLossError",
-    "Processes",
-    "Team",
-    "TeamError",
+    "ProcessGroup",
+    "ProcessGroupError",
+    "SingleProcess",
     "TrainingWarning",
     "count_ranks",
     "effective_rank",
+    "group_of_environment",
     "named_ranks",
     "new_optimizer",
-    "team_of_environment",
+    "sampled_rows",
     "train",
     "warn_of_collapse",
-    "watched_rows",
 ]

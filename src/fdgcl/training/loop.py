@@ -15,9 +15,9 @@ from torch import Tensor
 from fdgcl._checks import in_words
 from fdgcl._notices import FdgclWarning, warn
 from fdgcl.losses import Loss
+from fdgcl.methods.fdgcl import Encoders, ViewSource
+from fdgcl.training.process_group import ProcessGroup, SingleProcess
 from fdgcl.training.steps import dense_products, new_step
-from fdgcl.training.team import Alone, Team
-from fdgcl.views import Encoders, ViewSource
 
 COLLAPSED_RANK = 1.5
 COLLAPSED_COSINE = 0.98
@@ -109,7 +109,7 @@ def train(
     pairs: str = "all",
     fast: bool = True,
     precision: str = "float32",
-    team: Team | None = None,
+    group: ProcessGroup | None = None,
     on_epoch: Callable[[EpochRecord], None],
 ) -> None:
     """Train the views to agree, calling `on_epoch` after each update.
@@ -129,14 +129,14 @@ def train(
         pairs: Which views are compared, of `PAIRS`.
         fast: Take the fast steps where there are such.
         precision: Of dense products on CUDA, a key of `settings.PRECISIONS`.
-        team: Who train together, each on its rows of the source.
+        group: Who train together, each on its rows of the source.
         on_epoch: Called after each epoch.
 
     Raises:
         NonFiniteLossError: The loss is not finite; the weights are put back to the
             last ones whose loss was.
     """
-    team = team or Alone()
+    group = group or SingleProcess()
     whole = batch_size is None or batch_size >= source.num_rows
     step = new_step(
         views,
@@ -147,7 +147,7 @@ def train(
         captured=whole,
         pairs=pairs,
         precision=precision,
-        team=team,
+        group=group,
     )
     weights = list(views.parameters())
     good: list[Tensor] = []
@@ -164,7 +164,7 @@ def train(
                     value, *seen = step.gradient(rows, batch.size).tolist()
                     if not math.isfinite(value):
                         _copy(good, weights)
-                        blame = _blame(epoch, views, source, rows, team)
+                        blame = _blame(epoch, views, source, rows, group)
                         raise NonFiniteLossError(blame)
                     good = good or [torch.empty_like(weight) for weight in weights]
                     _copy(weights, good)
@@ -200,10 +200,14 @@ def _copy(values: Sequence[Tensor], into: Sequence[Tensor]) -> None:
 
 @torch.no_grad()
 def _blame(
-    epoch: int, views: Encoders, source: ViewSource, rows: Tensor | None, team: Team
+    epoch: int,
+    views: Encoders,
+    source: ViewSource,
+    rows: Tensor | None,
+    group: ProcessGroup,
 ) -> str:
     squares = [view.norm().double().square() for view in views(source, rows)]
-    norms = team.sum(torch.stack(squares)).sqrt().tolist()
+    norms = group.sum(torch.stack(squares)).sqrt().tolist()
     shown = in_words([f"{norm:.3g}" for norm in norms])
     return (
         f"the loss is not finite in epoch {epoch} (norms of the views, by the weights "

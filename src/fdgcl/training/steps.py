@@ -12,12 +12,8 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from fdgcl.losses import Loss, RegularizedCosmean
-from fdgcl.settings import PRECISIONS
-from fdgcl.training.captured import Replay
-from fdgcl.training.team import Alone, Team
-from fdgcl.training.watching import effective_ranks, watch, watched_rows
-from fdgcl.views import Diffused, Encoders, ViewSource
-from fdgcl.views.agreement import (
+from fdgcl.methods.fdgcl import Diffused, Encoders, ViewSource
+from fdgcl.methods.fdgcl.agreement import (
     Agreement,
     activate,
     agree,
@@ -25,9 +21,13 @@ from fdgcl.views.agreement import (
     can_be_half,
     product,
 )
-from fdgcl.views.agreement_blocks import Pair
-from fdgcl.views.pairs import pairs_of
-from fdgcl.views.sources import Factors
+from fdgcl.methods.fdgcl.agreement_blocks import Pair
+from fdgcl.methods.fdgcl.pairs import pairs_of
+from fdgcl.methods.fdgcl.settings import PRECISIONS
+from fdgcl.methods.fdgcl.sources import Factors
+from fdgcl.training.cuda_graph import CudaGraph
+from fdgcl.training.diagnostics import effective_ranks, sampled_rows, watch
+from fdgcl.training.process_group import ProcessGroup, SingleProcess
 
 # On gradients in float16, beside the number of rows: between what is lost below its
 # range and what above.
@@ -45,11 +45,11 @@ class Step(abc.ABC):
         """Leave the gradient in the weights, and return the loss and what is watched.
 
         Nothing else changes, so it may be done any number of times. Every member of a
-        team leaves and returns the same.
+        group leaves and returns the same.
 
         Args:
             rows: Of the batch, those that are here; None for all rows here.
-            count: Rows of the batch in the whole team; None where these are all.
+            count: Rows of the batch in the whole group; None where these are all.
 
         Returns:
             Loss, alignment, principal cosine and the effective rank of each view.
@@ -70,7 +70,7 @@ def new_step(
     captured: bool,
     pairs: str = "all",
     precision: str = "float32",
-    team: Team | None = None,
+    group: ProcessGroup | None = None,
 ) -> Step:
     """Choose how to go about a step.
 
@@ -83,9 +83,9 @@ def new_step(
         captured: Whether all steps are alike, so that a GPU may be told of them once.
         pairs: Which views are compared, of `PAIRS`.
         precision: Of dense products on CUDA.
-        team: Who share a batch.
+        group: Who share a batch.
     """
-    plain = PlainStep(views, source, loss, optimizer, pairs=pairs, team=team)
+    plain = PlainStep(views, source, loss, optimizer, pairs=pairs, group=group)
     if not fast:
         return plain
     on_gpu = views.mean.device.type == "cuda"
@@ -93,12 +93,12 @@ def new_step(
     if can_be_fused(loss, views.activation, views.standardize):
         half = on_gpu and precision == "float16" and can_be_half(views.weights[0])
         step = FusedStep(
-            views, source, loss, optimizer, pairs=pairs, half=half, team=team
+            views, source, loss, optimizer, pairs=pairs, half=half, group=group
         )
     else:
         step = plain
     if captured and on_gpu and isinstance(source, Diffused):
-        return CapturedStep(step, optimizer)
+        return CudaGraphStep(step, optimizer)
     return step
 
 
@@ -106,7 +106,7 @@ def new_step(
 class PlainStep(Step):
     """Autograd through encoders and loss: any loss, any source.
 
-    A loss may be anything of a batch, so every member of a team has all of its rows
+    A loss may be anything of a batch, so every member of a group has all of its rows
     for the loss; those of the others are constants to it.
     """
 
@@ -118,23 +118,23 @@ class PlainStep(Step):
         optimizer: Optimizer,
         *,
         pairs: str = "all",
-        team: Team | None = None,
+        group: ProcessGroup | None = None,
     ) -> None:
         super().__init__(optimizer)
         self._views, self._source, self._loss = views, source, loss
         self._pairs = pairs_of(len(views.weights), pairs)
-        self._team = team or Alone()
+        self._group = group or SingleProcess()
 
     def gradient(self, rows: Tensor | None, count: int | None = None) -> Tensor:  # noqa: ARG002
         """See the base class."""
         here = self._views(self._source, rows)
-        found = [self._team.gather_rows(view) for view in here]
+        found = [self._group.gather_rows(view) for view in here]
         losses = [self._loss(found[i], found[j]) for i, j in self._pairs]
         value = _mean(losses)
         watched = watch([view.detach() for view in found], self._pairs)
         self._views.zero_grad(set_to_none=True)
         torch.autograd.backward(value)
-        _add_gradients(self._views, self._team)
+        _add_gradients(self._views, self._group)
         return torch.cat([value.detach()[None].to(watched), watched])
 
 
@@ -155,12 +155,12 @@ class FusedStep(Step):
         *,
         pairs: str = "all",
         half: bool = False,
-        team: Team | None = None,
+        group: ProcessGroup | None = None,
     ) -> None:
         super().__init__(optimizer)
         self._views, self._source, self._half = views, source, half
         self._pairs = pairs_of(len(views.weights), pairs)
-        self._team = team or Alone()
+        self._group = group or SingleProcess()
         self._space: Tensor | None = None
         self._eta, self._iterations = 0.0, 1
         if isinstance(loss, RegularizedCosmean):
@@ -196,7 +196,7 @@ class FusedStep(Step):
         found = self._agree(out, count, gain)
         pairs = zip(features, out, strict=True)
         slopes = torch.stack([product(one.T, part) for one, part in pairs])
-        slopes = self._team.sum(slopes)
+        slopes = self._group.sum(slopes)
         self._views.zero_grad(set_to_none=True)
         torch.autograd.backward(weights, slopes / gain)
         return found
@@ -208,7 +208,7 @@ class FusedStep(Step):
         self._views.zero_grad(set_to_none=True)
         # Where the views were, their gradients are now.
         torch.autograd.backward(views, parts)
-        _add_gradients(self._views, self._team)
+        _add_gradients(self._views, self._group)
         return found
 
     def _agree(
@@ -246,12 +246,12 @@ class FusedStep(Step):
             activation=self._views.activation,
             eta=self._eta,
             iterations=self._iterations,
-            sample=watched_rows(len(views[0]), self._team.size),
+            sample=sampled_rows(len(views[0]), self._group.size),
             gain=gain,
             count=count,
-            total=self._team.sum,
+            total=self._group.sum,
         )
-        sample = self._team.gather_rows(found.sample.transpose(0, 1))
+        sample = self._group.gather_rows(found.sample.transpose(0, 1))
         return found._replace(sample=sample.transpose(0, 1))
 
     def _workspace(self, rows: int, weights: Tensor) -> list[Tensor]:
@@ -264,13 +264,13 @@ class FusedStep(Step):
 
 
 @final
-class CapturedStep(Step):
+class CudaGraphStep(Step):
     """Another step on all rows, its kernels recorded once and replayed since."""
 
     def __init__(self, step: Step, optimizer: Optimizer) -> None:
         super().__init__(optimizer)
-        self._gradient = Replay(lambda: step.gradient(None))
-        self._update = Replay(step.update)
+        self._gradient = CudaGraph(lambda: step.gradient(None))
+        self._update = CudaGraph(step.update)
 
     def gradient(self, rows: Tensor | None, count: int | None = None) -> Tensor:  # noqa: ARG002
         """See the base class."""
@@ -287,13 +287,13 @@ def _mean(values: Sequence[Tensor]) -> Tensor:
     return values[0] if len(values) == 1 else torch.stack([*values]).mean()
 
 
-def _add_gradients(views: Encoders, team: Team) -> None:
+def _add_gradients(views: Encoders, group: ProcessGroup) -> None:
     """Give each member the whole batch's gradient, in one message."""
-    if team.size == 1:
+    if group.size == 1:
         return
     gradients = [weight.grad for weight in views.parameters()]
     found = [gradient for gradient in gradients if gradient is not None]
-    flat = team.sum(torch.cat([gradient.reshape(-1) for gradient in found]))
+    flat = group.sum(torch.cat([gradient.reshape(-1) for gradient in found]))
     sizes = [gradient.numel() for gradient in found]
     for gradient, part in zip(found, torch.split(flat, sizes), strict=True):
         gradient.copy_(part.view_as(gradient))

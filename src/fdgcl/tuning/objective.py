@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
 from fdgcl.evaluation import validation_scores
+from fdgcl.methods.fdgcl.combination import Combination, view_weights
 from fdgcl.model import FDGCL
 from fdgcl.training import NonFiniteLossError, TrainingWarning, warn_of_collapse
 from fdgcl.tuning.problem import Problem
-from fdgcl.views.combination import Combination, view_weights
 
 # Copies of the embedding that the probe holds: as it is, under each normalisation, and
 # what is multiplied with them.

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from fdgcl._checks import check_count
 from fdgcl.diffusion.dynamics.base import Dynamics, Flow, Gathering
-from fdgcl.graphs.incidence import Incidence
+from fdgcl.operators.incidence import Incidence
 
 # Initial scores are this small, squared: attention starts close to a plain average.
 _INITIAL_SCALE = 0.1

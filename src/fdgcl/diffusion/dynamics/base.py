@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from fdgcl._checks import InputError, check_positive
-from fdgcl.graphs.incidence import Incidence
+from fdgcl.operators.incidence import Incidence
 
 RightHandSide = Callable[[float, Tensor], Tensor]
 

@@ -17,9 +17,9 @@ from fdgcl.experiments.machine import available_cores
 from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.experiments.measures.cost_page import cost_page
 from fdgcl.graphs import Graph
-from fdgcl.preparation import prepare
+from fdgcl.methods.fdgcl.preparation import prepare
+from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.report.page import Section
-from fdgcl.settings import Settings
 
 
 @final

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from fdgcl._checks import InputError
 from fdgcl.diffusion.spectral import frequency_response
-from fdgcl.preparation import Preparation
+from fdgcl.methods.fdgcl.preparation import Preparation
 
 Numbers = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from fdgcl.training import (
     NonFiniteLossError,
     TrainingWarning,
     effective_rank,
-    watched_rows,
+    sampled_rows,
 )
 
 # Where training still moves fast the curve is drawn finely.
@@ -107,7 +107,7 @@ def _scorer(graph: Graph, device: str) -> Callable[[int, NDArray[np.float32]], R
 
     def score(epoch: int, z: NDArray[np.float32]) -> Record:
         result = linear_probe(z, graph.y, splits, measure="accuracy", device=device)
-        rows = torch.from_numpy(np.ascontiguousarray(z[watched_rows(len(z))]))
+        rows = torch.from_numpy(np.ascontiguousarray(z[sampled_rows(len(z))]))
         return {
             "epoch": epoch,
             "test": list(result.test),

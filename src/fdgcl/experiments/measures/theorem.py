@@ -30,7 +30,7 @@ from fdgcl.experiments.measures.fourier import (
 )
 from fdgcl.experiments.measures.theorem_page import theorem_page
 from fdgcl.graphs import Graph
-from fdgcl.preparation import Preparation, prepare
+from fdgcl.methods.fdgcl.preparation import Preparation, prepare
 from fdgcl.report.page import Section
 
 ORDERS = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

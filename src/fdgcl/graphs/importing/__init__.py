@@ -1,0 +1,111 @@
+"""From files of edges and features to a store, in a bounded amount of memory.
+
+1. features: what becomes of their columns, by a look at all rows
+2. ids: which nodes there are, and what they are called
+3. runs: the edges, sorted so many at a time
+4. merge: the neighbours of each node, some nodes at a time
+5. features again: encoded, a few columns in each file
+
+Each stage leaves what it has done in files; killed, the same call goes on from there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from fdgcl._checks import InputError
+from fdgcl._progress import Progress, silent
+from fdgcl.graphs.files.options import TableOptions
+from fdgcl.graphs.importing.budget import Budget
+from fdgcl.graphs.importing.planning import ImportPlan, plan_import
+from fdgcl.graphs.importing.request import Request, claimed, clear, one_table
+from fdgcl.graphs.importing.stages import Import, lean_arrow
+from fdgcl.graphs.store.store import Store, manifest_path
+from fdgcl.planning.memory import resident_bytes
+
+__all__ = [
+    "ImportPlan",
+    "Request",
+    "import_graph",
+    "one_table",
+    "plan_import",
+    "run_request",
+]
+
+
+def import_graph(
+    edges: str | os.PathLike[str],
+    store_folder: str | os.PathLike[str],
+    features: str | os.PathLike[str] | None = None,
+    *,
+    direction: str = "symmetric",
+    memory: int,
+    name: str | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Store:
+    """Write a graph in files as a store, without ever holding all of it.
+
+    Files are understood as `fdgcl.graphs.read_graph` does; what was taken for what is
+    in the manifest (`reading`, `feature_schema`). Edge types are not used. Edges become
+    neighbours as `build_operator` has them before it sets self-loops: repeated edges
+    count once, or their weights are added; loops and edges of weight zero are dropped.
+    Killed or out of disk, the same call goes on where it stopped; on a finished store
+    it returns at once. The result does not depend on `memory`, nor on interruptions.
+
+    Args:
+        edges: The edge list, Parquet or text.
+        store_folder: The store to be: a new or empty folder, or one begun before.
+        features: Parquet, text or `.npy`; without, 32 columns of random numbers.
+        direction: Whom a node gathers from: `symmetric` (from both sides, each pair at
+            its larger weight), `out` (those it points to) or `in`.
+        memory: Bytes that this process may hold in all.
+        name: Short name; by default the edge list's file name without suffixes.
+        seed: Seed of random features.
+        progress: Called with the stage, what is done of it, and how much there is.
+        **options: How to read the tables, as `TableOptions` has them: source, target,
+            weight, id_column, by_order, drop, ...; of `missing`, error and drop-edges.
+
+    Raises:
+        InputError: A file does not fit, the memory or the disk will not do, or the
+            folder holds something else; the message says what.
+    """
+    request = Request(
+        Path(edges),
+        one_table(features),
+        TableOptions.of(options),
+        direction=direction,
+        name=name,
+        seed=seed,
+    )
+    return run_request(request, Path(store_folder), memory, progress)
+
+
+def run_request(
+    request: Request, folder: Path, memory: int, progress: Progress | None = None
+) -> Store:
+    """Do what `import_graph` does."""
+    request.check()
+    known = request.compare(folder)
+    if known and manifest_path(folder).is_file():
+        shutil.rmtree(folder / "import", ignore_errors=True)
+        return Store.open(folder)
+    budget = Budget(memory, resident_bytes())
+    budget.check()
+    work = Import(request, folder, budget, progress or silent)
+    with lean_arrow():
+        work.open()
+        with claimed(folder):
+            if not known:
+                clear(folder)
+            request.note(folder)
+            try:
+                work.run()
+            except InputError:
+                request.note(folder, refused=True)
+                raise
+    return Store.open(folder)

@@ -1,0 +1,1 @@
+"""Methods that turn a graph into embeddings without labels."""

@@ -1,0 +1,274 @@
+"""The features of a store as two orders diffuse them, in slices of columns.
+
+- `G/diffused/KEY/recipe.json`: what was asked for, and the polynomial's weights
+- `G/diffused/KEY/lengths.npy`: of the features' rows, where these are scaled
+- `G/diffused/KEY/0/000.npy, ...`: by the first order, some columns in each
+- `G/diffused/KEY/1/000.npy, ...`: by the second
+
+KEY is a hash of the graph and of the settings that the result depends on. A slice is
+done when the arrays of all orders are; which executor made it, and when, leaves no
+trace in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fdgcl._checks import InputError
+from fdgcl._files import write_json
+from fdgcl.diffusion.basis import Basis
+from fdgcl.graphs.diagnosis import FeatureFindings
+from fdgcl.graphs.scaling import ROW_SCALINGS, ColumnScale
+from fdgcl.graphs.store.arrays import StoredArray, is_finished
+from fdgcl.graphs.store.features import StoredFeatures
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.settings import Settings
+
+FORMAT = "fdgcl-diffused-2"
+
+#: The settings that diffused features depend on, beside the store's own direction.
+DIFFUSION_SETTINGS = (
+    "orders",
+    "time",
+    "step",
+    "solver",
+    "rate",
+    "dynamics",
+    "dynamics_options",
+    "skip",
+    "self_loops",
+    "normalization",
+    "window",
+    "feature_scaling",
+    "dtype",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """All that a task needs to know, the same for every one of them.
+
+    Attributes:
+        settings: Those that the result depends on.
+        columns: The first column of each slice, and the number of all columns.
+        coefficients: (orders, terms) weights of the basis.
+        basis: How its terms are made.
+        wide: Whether sums run in float64.
+        lambda_max: Bound on the spectrum of L.
+        beta: Weight of the first view, where a model leaves that to the graph.
+        scale: Of the features' columns, where they are scaled.
+        findings: What the columns of the features tell; None where none looked.
+    """
+
+    settings: dict[str, Any]
+    columns: tuple[int, ...]
+    coefficients: NDArray[np.float64]
+    basis: Basis
+    wide: bool
+    lambda_max: float
+    beta: float
+    scale: ColumnScale | None = None
+    findings: FeatureFindings | None = None
+
+    @property
+    def num_slices(self) -> int:
+        """Number of tasks."""
+        return len(self.columns) - 1
+
+    def slice(self, number: int) -> slice:
+        """The columns of a task."""
+        return slice(self.columns[number], self.columns[number + 1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for JSON, which keeps every digit."""
+        basis, scale = self.basis, self.scale
+        means = None if scale is None else scale.means
+        return {
+            "format": FORMAT,
+            "settings": self.settings,
+            "columns": list(self.columns),
+            "coefficients": self.coefficients.tolist(),
+            "product": basis.product.tolist(),
+            "current": basis.current.tolist(),
+            "previous": basis.previous.tolist(),
+            "is_fitted": basis.is_fitted,
+            "wide": self.wide,
+            "lambda_max": self.lambda_max,
+            "beta": self.beta,
+            "column_weights": None if scale is None else scale.weights.tolist(),
+            "column_means": None if means is None else means.tolist(),
+            "findings": None if self.findings is None else self.findings.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, value: dict[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        product, current, previous = (
+            np.array(value[key]) for key in ("product", "current", "previous")
+        )
+        weights, means = value["column_weights"], value.get("column_means")
+        findings = value.get("findings")
+        scale = None
+        if weights is not None:
+            scale = ColumnScale(
+                np.array(weights), None if means is None else np.array(means)
+            )
+        return cls(
+            dict(value["settings"]),
+            tuple(value["columns"]),
+            np.array(value["coefficients"]),
+            Basis(product, current, previous, bool(value["is_fitted"])),
+            bool(value["wide"]),
+            float(value["lambda_max"]),
+            float(value["beta"]),
+            scale,
+            None if findings is None else FeatureFindings(**findings),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Diffusion:
+    """One diffusion of a store's features: its folder, and what is in it by now."""
+
+    store: Store
+    folder: Path
+
+    @classmethod
+    def of(cls, store: Store, settings: Settings) -> Self:
+        """The diffusion by some settings, whether it is done or not."""
+        text = store.fingerprint + json.dumps(wanted(settings), sort_keys=True)
+        key = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+        return cls(store, store.folder / "diffused" / key)
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """What all tasks follow.
+
+        Raises:
+            InputError: The diffusion was not begun.
+        """
+        path = self.folder / "recipe.json"
+        if not path.is_file():
+            message = (
+                f"the features of {self.store.folder} are not diffused by these "
+                "settings yet: run `fdgcl diffuse` with them first"
+            )
+            raise InputError(message)
+        try:
+            value = json.loads(path.read_text(encoding="utf-8"))
+            if value["format"] != FORMAT:
+                raise ValueError
+            return Recipe.from_dict(value)
+        except (ValueError, KeyError, TypeError):
+            message = f"{path} was not written by this version of fdgcl, or is damaged"
+            raise InputError(message) from None
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is a recipe."""
+        return (self.folder / "recipe.json").is_file()
+
+    def begin(self, recipe: Recipe) -> None:
+        """Write the recipe; where another process was first, its recipe stands."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / "recipe.json"
+        own = self.folder / f".recipe.{os.getpid()}.json"
+        write_json(own, recipe.to_dict())
+        try:
+            os.link(own, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without such links
+            own.replace(path)
+        finally:
+            own.unlink(missing_ok=True)
+        self.__dict__.pop("recipe", None)
+
+    def path(self, order: int, number: int) -> Path:
+        """The file of one order's slice."""
+        return self.folder / str(order) / f"{number:03}.npy"
+
+    @property
+    def lengths_path(self) -> Path:
+        """The file with the lengths of the features' rows."""
+        return self.folder / "lengths.npy"
+
+    @property
+    def features(self) -> StoredFeatures:
+        """What is diffused."""
+        recipe = self.recipe
+        by_rows = recipe.settings["feature_scaling"] in ROW_SCALINGS
+        lengths = StoredArray.open(self.lengths_path) if by_rows else None
+        return StoredFeatures(self.store, recipe.scale, lengths)
+
+    def has(self, number: int) -> bool:
+        """Whether a slice is done, for all orders."""
+        orders = range(len(self.recipe.coefficients))
+        return all(is_finished(self.path(order, number)) for order in orders)
+
+    @property
+    def missing(self) -> list[int]:
+        """The slices that are left to do."""
+        return [n for n in range(self.recipe.num_slices) if not self.has(n)]
+
+    def array(self, order: int, number: int) -> StoredArray:
+        """One order's slice: (nodes, its columns)."""
+        return StoredArray.open(self.path(order, number))
+
+
+class DiffusedRows:
+    """Rows of finished diffused features, all columns of an order side by side.
+
+    Raises:
+        InputError: Some slices are not done.
+    """
+
+    def __init__(self, diffusion: Diffusion) -> None:
+        missing = diffusion.missing
+        if missing:
+            count = diffusion.recipe.num_slices
+            message = (
+                f"{len(missing)} of {count} slices of {diffusion.folder} are not "
+                "diffused yet: run `fdgcl diffuse` again, it goes on where it stopped"
+            )
+            raise InputError(message)
+        recipe = diffusion.recipe
+        self.num_rows = diffusion.store.manifest.nodes
+        self.num_features = recipe.columns[-1]
+        self.dtype = np.dtype(recipe.settings["dtype"])
+        self._columns = [recipe.slice(n) for n in range(recipe.num_slices)]
+        orders = range(len(recipe.coefficients))
+        self._arrays = [
+            [diffusion.array(order, n) for n in range(recipe.num_slices)]
+            for order in orders
+        ]
+
+    def read(self, order: int, start: int, stop: int, out: NDArray[Any]) -> None:
+        """Fill (stop - start, features) with rows of one order."""
+        for columns, array in zip(self._columns, self._arrays[order], strict=True):
+            out[:, columns] = array.read(start, stop)
+
+    def verify(self) -> None:
+        """Read everything.
+
+        Raises:
+            DamagedError: A part does not match its checksum.
+        """
+        for arrays in self._arrays:
+            for array in arrays:
+                array.verify()
+
+
+def wanted(settings: Settings) -> dict[str, Any]:
+    """The settings that decide the result, as plain values."""
+    known = settings.to_dict()
+    return {name: known[name] for name in DIFFUSION_SETTINGS}

@@ -1,0 +1,64 @@
+"""Views whose dynamics has to be stepped, inside every epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+from torch import Tensor
+
+from fdgcl.diffusion import Dynamics, Gradient, Schedule, diffuse_stepped
+from fdgcl.methods.fdgcl.features import FeatureMatrix, Features
+from fdgcl.methods.fdgcl.sources import ViewSource
+from fdgcl.operators.in_memory import Operator
+
+
+@final
+class Stepped(ViewSource):
+    """Encoded features, stepped to the final time by each view's own dynamics.
+
+    Args:
+        features: X.
+        operator: The graph.
+        dynamics: One for each view; training changes their parameters.
+        orders: One for each view.
+        schedule: The time axis.
+        gradient: How gradients are found.
+    """
+
+    def __init__(
+        self,
+        features: Features,
+        operator: Operator,
+        dynamics: Sequence[Dynamics],
+        orders: Sequence[float],
+        schedule: Schedule,
+        gradient: Gradient,
+    ) -> None:
+        self._matrix = FeatureMatrix(features)
+        self._operator, self._dynamics = operator, dynamics
+        self._orders, self._schedule, self._gradient = orders, schedule, gradient
+        self.num_rows = self._matrix.num_rows
+
+    def kept(self, name: str, rows: Tensor | None = None) -> Tensor:
+        """See the base class."""
+        if name == "features":
+            return self._matrix.rows(rows)
+        return super().kept(name, rows)
+
+    def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
+        """See the base class; chosen rows cost as much as all of them."""
+        diffused = diffuse_stepped(
+            self._dynamics[view],
+            self._operator,
+            self._matrix.times(weight),
+            self._orders[view],
+            self._schedule,
+            self._gradient,
+        )
+        return diffused if rows is None else diffused[rows]
+
+    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """See the base class."""
+        hidden = self.hidden(view, weight)
+        return hidden.mean(0), hidden.var(0, unbiased=False)

@@ -1,0 +1,181 @@
+"""What training from a store takes, before anything runs.
+
+Nothing here is chosen by the memory there is, so that results do not depend on it:
+where what is needed does not fit, training is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from fdgcl._checks import InputError
+from fdgcl._memory import describe_size
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl import Combination, view_weights
+from fdgcl.methods.fdgcl.agreement import can_be_fused
+from fdgcl.methods.fdgcl.batching import batch_rows
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.shards import block_rows
+from fdgcl.methods.fdgcl.shuffling import Shuffle, window_rows
+from fdgcl.methods.fdgcl.statistics import BLOCK_ROWS
+from fdgcl.planning.cost import (
+    describe_seconds,
+    embed_seconds,
+    embedding_bytes,
+    train_seconds,
+)
+from fdgcl.planning.memory import resident_bytes
+
+# Of a process, beside what is counted: libraries that load later, and what an allocator
+# keeps of what was freed; the latter, and stacks, for each thread.
+LATER_BYTES = 250e6
+THREAD_BYTES = 16e6
+# Matrices of a view's size: those of a plain step, and of a block that is embedded.
+PLAIN_MATRICES = 14
+EMBEDDED_MATRICES = 8
+# Copies of the weights: Adam's, gradients, the last good ones, those folded.
+WEIGHT_COPIES = 12
+# Bytes of an entry of the covariances while they are made, and then as they are used.
+COVARIANCE_BYTES = 64
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """Sizes, and what they take.
+
+    Attributes:
+        nodes: Number of nodes.
+        features: Number of features.
+        dim: Columns of a view.
+        width: Columns of the embedding.
+        epochs: Number of epochs.
+        batch_rows: Rows of a batch.
+        members: Processes that train together.
+        memory: The bound, of all processes on this machine together.
+        peak_bytes: What is expected of it.
+        disk_bytes: Of the embedding.
+        seconds: Expected, from rates measured on two cores.
+    """
+
+    nodes: int
+    features: int
+    dim: int
+    width: int
+    epochs: int
+    batch_rows: int
+    members: int
+    memory: int
+    peak_bytes: int
+    disk_bytes: int
+    seconds: float
+
+    def describe(self) -> list[str]:
+        """Plain sentences for people."""
+        together = f", {self.members} processes" if self.members > 1 else ""
+        return [
+            f"{self.epochs} epochs over {self.nodes:,} nodes in batches of about "
+            f"{self.batch_rows:,}{together}",
+            f"memory: up to {describe_size(self.peak_bytes)} of "
+            f"{describe_size(self.memory)}",
+            f"disk: {describe_size(self.disk_bytes)} for the embedding, "
+            f"{self.width:,} columns",
+            f"time: about {describe_seconds(self.seconds)}",
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for JSON."""
+        return asdict(self)
+
+    def check(self) -> None:
+        """Refuse what does not fit.
+
+        Raises:
+            InputError: More memory is needed.
+        """
+        if self.peak_bytes > self.memory:
+            message = (
+                f"memory must be at least {describe_size(1.01 * self.peak_bytes)} for "
+                f"{self.features:,} features, dim {self.dim:,} and batches of "
+                f"{self.batch_rows:,} nodes, got {describe_size(self.memory)}"
+            )
+            raise InputError(message)
+
+
+def plan_training(
+    store: Store,
+    settings: Settings,
+    *,
+    memory: int,
+    members: int = 1,
+    here: int | None = None,
+) -> TrainingPlan:
+    """Count what training takes.
+
+    Args:
+        store: The graph.
+        settings: The model's.
+        memory: The bound, for this machine.
+        members: Processes that train together.
+        here: How many of them run on this machine; None for all.
+    """
+    nodes, features = store.manifest.nodes, store.manifest.features
+    count = len(settings.orders)
+    views = Combination(view_weights(0.5, count), settings.combine, settings.keep)
+    width = views.width(settings.dim, features)
+    batch = batch_rows(settings, nodes)
+    item = settings.torch_dtype.itemsize
+    numbers = _trained_numbers(settings, nodes, features, batch, members)
+    numbers += WEIGHT_COPIES * count * features * settings.dim
+    block = block_rows(width, features)
+    embedded = block * (4 * features + EMBEDDED_MATRICES * width)
+    looked = 3 * BLOCK_ROWS * features
+    each = resident_bytes() + LATER_BYTES + COVARIANCE_BYTES * features**2
+    each += THREAD_BYTES * torch.get_num_threads()
+    each += item * max(numbers, embedded, looked)
+    seconds = train_seconds(nodes, features, settings.dim, settings.epochs)
+    seconds += embed_seconds(nodes, features, width)
+    return TrainingPlan(
+        nodes=nodes,
+        features=features,
+        dim=settings.dim,
+        width=width,
+        epochs=settings.epochs,
+        batch_rows=nodes if batch is None else batch,
+        members=members,
+        memory=memory,
+        peak_bytes=int(each * (members if here is None else here)),
+        disk_bytes=embedding_bytes(nodes, width),
+        seconds=seconds,
+    )
+
+
+def _trained_numbers(
+    settings: Settings, nodes: int, features: int, batch: int | None, members: int
+) -> int:
+    """Numbers that a member holds in a step."""
+    if batch is None:
+        held = rows = -(-nodes // members) + Shuffle(nodes, nodes).chunk_rows
+    else:
+        window = window_rows(features, batch)
+        shuffle = Shuffle(nodes, batch, window, members)
+        # Two windows, and the positions of their rows, which are twice as long.
+        held = 2 * shuffle.largest_window
+        rows = shuffle.largest_batch
+    loss = settings.new_loss()
+    fused = settings.fast and can_be_fused(
+        loss, settings.activation, settings.standardize
+    )
+    views = len(settings.orders)
+    chosen = 0 if batch is None else views * features
+    if fused:
+        # Of several pairs, each has copies of its views beside all gradients.
+        held_views = views if views == 2 else 2 * views + 2
+        step = rows * (chosen + held_views * settings.dim + 8)
+    else:
+        # Every member has the whole batch for the loss.
+        whole = min(nodes, rows * members)
+        step = rows * chosen + PLAIN_MATRICES * views * whole * settings.dim // 2
+    return held * (views * features + 4) + step

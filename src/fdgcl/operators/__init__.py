@@ -1,0 +1,1 @@
+"""The normalised adjacency A of a graph, as something to apply to columns."""

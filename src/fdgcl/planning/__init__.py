@@ -1,0 +1,1 @@
+"""What work will take: memory, disk and time, told before anything runs."""
