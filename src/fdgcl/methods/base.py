@@ -122,7 +122,7 @@ class Trainable(abc.ABC, Generic[M]):
         """
         self.optimizer.step()
 
-    def finish(self) -> None:  # noqa: B027
+    def finish(self) -> None:
         """Keep in the model what embedding needs of the training graph."""
 
     def blame(self, batch: Any) -> str:  # noqa: ARG002

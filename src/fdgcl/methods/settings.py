@@ -106,9 +106,9 @@ class MethodSettings:
     )
     feature_scaling: str = setting(
         "none",
-        "What is done to the features first: `none`, `row` (rows of length 1), `tf-idf` "
-        "(columns weighted by how rare they are, then `row`) or `columns` (each to mean "
-        "0 and variance 1; sparse ones keep their zeros).",
+        "What is done to the features first: `none`, `row` (rows of length 1), "
+        "`tf-idf` (columns weighted by how rare they are, then `row`) or `columns` "
+        "(each to mean 0 and variance 1; sparse ones keep their zeros).",
         panel="Diffusion",
     )
     structural: str = setting(
