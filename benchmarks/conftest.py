@@ -13,7 +13,7 @@ import torch
 
 from fdgcl import Graph
 from fdgcl.benchmark.problems import bench_settings, generate
-from fdgcl.methods.fdgcl.preparation import Preparation, prepare
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
 from fdgcl.operators.in_memory import Operator
 
 NODES = int(os.environ.get("BENCH_NODES", "20000"))
@@ -27,7 +27,7 @@ def graph() -> Graph:
 
 
 @pytest.fixture(scope="session")
-def prepared(graph: Graph) -> Preparation:
+def prepared(graph: Graph) -> DiffusionPreparation:
     """The graph under the settings that `fdgcl bench` times."""
     settings = bench_settings(
         dim=DIM, device="cpu", strategy="precompute", batch_size=NODES
@@ -36,7 +36,7 @@ def prepared(graph: Graph) -> Preparation:
 
 
 @pytest.fixture(scope="session")
-def operator(prepared: Preparation) -> Operator:
+def operator(prepared: DiffusionPreparation) -> Operator:
     """Its operator."""
     return prepared.operator
 

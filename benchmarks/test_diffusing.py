@@ -8,7 +8,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from fdgcl.benchmark.solver_in_loop import SolverInLoop
 from fdgcl.methods.fdgcl.precompute import mean_and_covariance
-from fdgcl.methods.fdgcl.preparation import Preparation
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
 from fdgcl.operators.in_memory import Operator
 from fdgcl.operators.sparse import csr_tensor
 
@@ -43,7 +43,7 @@ def test_sparse_product_ours(
 
 
 def test_filter_of_both_orders(
-    benchmark: BenchmarkFixture, prepared: Preparation, x: torch.Tensor
+    benchmark: BenchmarkFixture, prepared: DiffusionPreparation, x: torch.Tensor
 ) -> None:
     """What is done once, before training."""
     views = benchmark(prepared.filters[0].apply, x)
@@ -51,7 +51,7 @@ def test_filter_of_both_orders(
 
 
 def test_solver_of_both_orders(
-    benchmark: BenchmarkFixture, prepared: Preparation
+    benchmark: BenchmarkFixture, prepared: DiffusionPreparation
 ) -> None:
     """The twin of the filter: stepped, with all history."""
     solver = SolverInLoop(prepared)
@@ -65,7 +65,9 @@ def test_statistics(benchmark: BenchmarkFixture, x: torch.Tensor) -> None:
     assert covariance.shape == (len(mean),) * 2
 
 
-def test_standardisation(benchmark: BenchmarkFixture, prepared: Preparation) -> None:
+def test_standardisation(
+    benchmark: BenchmarkFixture, prepared: DiffusionPreparation
+) -> None:
     """Hidden features of a view, brought to mean 0 and variance 1."""
     source = prepared.source(torch.device("cpu"))
     weight = torch.randn(prepared.graph.num_features, prepared.settings.dim)

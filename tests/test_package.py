@@ -40,7 +40,7 @@ def test_importing_loads_nothing_heavy() -> None:
         ),
         ("import fdgcl; fdgcl.Graph", {"torch", "sklearn", "pyarrow"}),
         (
-            "import fdgcl.methods.fdgcl.fitting",
+            "import fdgcl.fitting",
             {"sklearn", "pyarrow", "scipy.linalg", "scipy.stats", "scipy.special"},
         ),
     ],

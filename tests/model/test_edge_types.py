@@ -194,7 +194,7 @@ def test_an_informative_type_is_enough_for_both_views() -> None:
     separate, merged = (
         prepare(graph, FDGCL(edge_types=how).check()) for how in ("separate", "merge")
     )
-    assert [one.is_informative for one in separate.persistence] == [True, False, False]
+    assert [one.is_informative for one in separate.correlations] == [True, False, False]
     assert (separate.beta, merged.beta) == (0.5, 1.0)
 
 

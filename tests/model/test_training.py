@@ -105,7 +105,7 @@ def test_a_loss_that_is_not_finite_stops_with_the_facts(
     model = FDGCL(**QUICK, rate=1e9, step=10, time=1000)
     with pytest.raises(NonFiniteLossError, match=r"epoch 1 .*norms.*unstable at step"):
         model.fit(graph, run=tmp_path / "run")
-    assert all(torch.isfinite(weight).all() for weight in model._views.weights)
+    assert all(torch.isfinite(weight).all() for weight in model._model.weights)
     assert (tmp_path / "run" / "model.safetensors").is_file()
 
 
@@ -134,7 +134,7 @@ def test_divergence_leaves_the_last_good_weights(
     with pytest.raises(NonFiniteLossError, match="epoch 2"):
         model.fit(graph)
     start = FDGCL(**{**QUICK, "epochs": 0}).fit(graph)
-    for weight, initial in zip(model._views.weights, start._views.weights, strict=True):
+    for weight, initial in zip(model._model.weights, start._model.weights, strict=True):
         assert torch.equal(weight, initial)
 
 

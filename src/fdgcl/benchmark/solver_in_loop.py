@@ -19,7 +19,7 @@ from torch import Tensor
 from fdgcl._checks import InputError
 from fdgcl.losses import Loss
 from fdgcl.methods.fdgcl import Encoders, ViewSource
-from fdgcl.methods.fdgcl.preparation import Preparation
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.operators.sparse import csr_tensor
 
@@ -58,7 +58,7 @@ def predictor_states(
 class SolverInLoop(ViewSource):
     """Hidden features of each view, stepped anew whenever they are asked for."""
 
-    def __init__(self, prepared: Preparation) -> None:
+    def __init__(self, prepared: DiffusionPreparation) -> None:
         settings = prepared.settings
         check_can_be_stepped(settings)
         self._orders, self._schedule = settings.orders, settings.schedule

@@ -165,7 +165,7 @@ class Job:
     def _progress(
         self, model: FDGCL, bars: Bars, stage: str, done: int, total: int
     ) -> None:
-        from fdgcl.methods.fdgcl.fitting import tell_epoch
+        from fdgcl.fitting import tell_epoch
 
         # What was decided for the user is known by now, long before training ends.
         self.talk.notice(*model.notices_)

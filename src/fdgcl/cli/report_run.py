@@ -21,11 +21,11 @@ from fdgcl.graphs.files.options import TableOptions
 if TYPE_CHECKING:
     from fdgcl._bars import Bars
     from fdgcl.cli.source import Data
-    from fdgcl.methods.fdgcl.preparation import Preparation
+    from fdgcl.methods.base import Config
+    from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
     from fdgcl.report.accuracy import Score
     from fdgcl.report.embedding_map import Groups
     from fdgcl.report.run_page import Embedded, Findings, Spectrum
-    from fdgcl.run_folder import Config
 
 MOST_VIEWED = 200_000  # nodes up to which the views are computed anew
 
@@ -129,7 +129,7 @@ def _graph(
 
 def _prepared(
     graph: Data | None, config: Config, given: Given, talk: Talk
-) -> Preparation | None:
+) -> DiffusionPreparation | None:
     """The graph as the run used it; None where it is not the same."""
     from fdgcl.levels import as_graph
     from fdgcl.methods.fdgcl.preparation import prepare
@@ -227,7 +227,7 @@ def _recorded(row: Any) -> Score:
     return Score(row["name"], row["test_mean"], spread, row["val_mean"], measure)
 
 
-def _spectrum(prepared: Preparation | None, config: Config) -> Spectrum:
+def _spectrum(prepared: DiffusionPreparation | None, config: Config) -> Spectrum:
     from fdgcl.operators.in_memory import build_operator
     from fdgcl.report.run_page import Spectrum
     from fdgcl.report.spectrum import any_graph, spectral_density
@@ -247,7 +247,7 @@ def _spectrum(prepared: Preparation | None, config: Config) -> Spectrum:
         operator = build_operator(
             prepared.graph.adjacency,
             self_loops=settings.self_loops,
-            normalization=settings.normalization,  # type: ignore[arg-type]
+            normalization=settings.normalization,
         )
         note = (
             "The edges are directed: their eigenvalues are complex, in the disc over "

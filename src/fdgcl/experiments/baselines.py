@@ -13,7 +13,7 @@ from scipy import sparse
 
 from fdgcl.graphs import Graph, GraphDataset
 from fdgcl.levels import as_graph, settings_for
-from fdgcl.methods.fdgcl.preparation import Preparation, prepare
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
 from fdgcl.methods.fdgcl.readout import pool
 from fdgcl.model import FDGCL
 
@@ -76,7 +76,7 @@ def _pooled(x: Any, dataset: GraphDataset, readouts: Sequence[str]) -> NDArray[A
     return np.concatenate(parts)
 
 
-def _unscaled(model: FDGCL, graph: Graph | GraphDataset) -> Preparation:
+def _unscaled(model: FDGCL, graph: Graph | GraphDataset) -> DiffusionPreparation:
     # X is the features as they came, whatever the model does to them first.
     settings = replace(settings_for(graph, model.check()), feature_scaling="none")
     return prepare(as_graph(graph), settings)

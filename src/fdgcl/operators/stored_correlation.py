@@ -1,6 +1,6 @@
 """Do a node's features tell of its neighbours' features, where both are on disk?
 
-As `graphs.persistence`, with fewer mixtures and shuffles: on a graph that is worth a
+As `graphs.correlations`, with fewer mixtures and shuffles: on a graph that is worth a
 store, the sums run over millions of nodes.
 """
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdgcl.diffusion.stability import Bounds, stability_report
+from fdgcl.methods.base import Config
 from fdgcl.methods.fdgcl import Combination, view_weights
 from fdgcl.report.accuracy import Score, accuracy_section
 from fdgcl.report.embedding_map import Groups, embedding_map, sample_rows
@@ -18,7 +19,6 @@ from fdgcl.report.page import Block, Listing, Page, Section, Table, Text
 from fdgcl.report.principal import principal, principal_section
 from fdgcl.report.spectrum import Density, filter_figure
 from fdgcl.report.training import training_section
-from fdgcl.run_folder import Config
 
 Matrix = NDArray[np.floating]
 

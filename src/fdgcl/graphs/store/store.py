@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -107,6 +107,36 @@ class Store:
             message = f"{path} was not written by fdgcl, or is damaged"
             raise InputError(message) from None
 
+    @property
+    def name(self) -> str:
+        """Short name of the graph."""
+        return self.manifest.name
+
+    @property
+    def source(self) -> str:
+        """Where it came from."""
+        return self.manifest.source
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return self.manifest.nodes
+
+    @property
+    def num_edges(self) -> int:
+        """Edges read, as they stood in the file."""
+        return self.manifest.edges
+
+    @property
+    def num_features(self) -> int:
+        """Number of features."""
+        return self.manifest.features
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Their names, where they have any."""
+        return self.manifest.feature_names
+
     @cached_property
     def starts(self) -> StoredArray:
         """(nodes + 1,) int64."""
@@ -167,10 +197,20 @@ class Store:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of the graph and its features, by their checksums."""
-        digest = hashlib.blake2b(digest_size=16)
-        for array in self.arrays():
-            digest.update(repr((array.shape, array.checksums)).encode())
-        return digest.hexdigest()
+        return _digest(self.arrays())
+
+    @property
+    def edge_fingerprint(self) -> str:
+        """The same of the edges alone."""
+        weights = [] if self.weights is None else [self.weights]
+        return _digest([self.starts, self.neighbours, *weights])
+
+
+def _digest(arrays: Iterable[StoredArray]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        digest.update(repr((array.shape, array.checksums)).encode())
+    return digest.hexdigest()
 
 
 def _is_whole(manifest: Manifest) -> bool:

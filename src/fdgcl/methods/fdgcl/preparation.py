@@ -1,15 +1,14 @@
-"""From a graph and settings to everything training needs, checked and planned."""
+"""A graph under FD-GCL's settings: operators, filters, and what the graph decides."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
@@ -24,18 +23,15 @@ from fdgcl.diffusion.stability import (
 )
 from fdgcl.graphs import Graph
 from fdgcl.graphs._validate import is_symmetric
-from fdgcl.graphs.diagnosis import FeatureFindings, check_edges, examine_features
 from fdgcl.graphs.directions import Direction, Normalization
-from fdgcl.graphs.fingerprint import fingerprint
-from fdgcl.graphs.moments import ColumnMoments
-from fdgcl.graphs.scaling import ColumnScale, column_scale, scale_features
-from fdgcl.graphs.structural import structural_features
+from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.methods.fdgcl import Diffused, InLoop, Stepped, ViewSource
 from fdgcl.methods.fdgcl.agreement import can_be_fused
 from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows, check_batch_size
 from fdgcl.methods.fdgcl.edge_types import chosen_types
 from fdgcl.methods.fdgcl.plan import Plan, Workload, make_plan
 from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.preparation import Preparation, direction_notices, prepare_graph
 from fdgcl.operators.feature_correlation import FeatureCorrelation, feature_correlation
 from fdgcl.operators.in_memory import Operator, build_operator
 
@@ -43,30 +39,14 @@ UNINFORMATIVE_BETA = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Preparation:
+class DiffusionPreparation(Preparation[Settings]):
     """One graph under one model's settings.
 
     Attributes:
-        graph: The graph, with features made where it had none.
-        structural: The kind of features made; None where it had its own.
-        settings: The model's settings.
         operators: The graph's operator, or one for each of its edge types.
-        notices: What the user should be told.
-        columns: What the features' columns were scaled by, if by anything.
     """
 
-    graph: Graph
-    structural: str | None
-    settings: Settings
-    operators: tuple[Operator, ...]
-    notices: tuple[str, ...]
-    columns: ColumnScale | None = None
-
-    @property
-    def features(self) -> NDArray[Any] | csr_array:
-        """The features."""
-        assert self.graph.features is not None
-        return self.graph.features
+    operators: tuple[Operator, ...] = ()
 
     @cached_property
     def dynamics(self) -> Dynamics:
@@ -192,17 +172,6 @@ class Preparation:
         return any(one.is_homophilic for one in self.correlations)
 
     @cached_property
-    def findings(self) -> FeatureFindings:
-        """What the columns of the features tell before training.
-
-        Raises:
-            InputError: There is nothing in them.
-        """
-        moments = ColumnMoments.of(self.features)
-        names = self.graph.feature_names
-        return examine_features(moments, names, self.settings.feature_scaling)
-
-    @cached_property
     def beta(self) -> float | Sequence[float]:
         """The views' weights; where they were left open, the graph decides.
 
@@ -271,31 +240,41 @@ class Preparation:
         return {"beta": self.beta, "batch_size": self.batch_size, "lr": self.lr}
 
     def schema(self) -> dict[str, Any]:
-        """What another graph's features must look like."""
-        names = self.graph.feature_names
-        return {
-            "num_features": self.graph.num_features,
-            "feature_names": None if names is None else list(names),
-            "structural": self.structural,
-            "table": table_of(self.graph),
-            "relations": self.graph.relations and [*self.graph.relations],
-            "adjacency": fingerprint(self.graph, features=False),
-        }
+        """See the base class; with the edge types, if there are any."""
+        relations = self.graph.relations
+        return {**super().schema(), "relations": relations and [*relations]}
 
-    def describe_graph(self) -> dict[str, Any]:
-        """What the run folder says of the graph."""
-        return {
-            "name": self.graph.name,
-            "source": self.graph.source,
-            "nodes": self.graph.num_nodes,
-            "edges": self.graph.num_edges,
-            "fingerprint": fingerprint(self.graph),
-        }
+    def describe_decisions(self) -> list[str]:
+        """See the base class."""
+        return beta_notices(self.settings, self.beta)
+
+    def warnings(self) -> list[str]:
+        """See the base class; also of a high-pass filter where linked nodes agree."""
+        texts = super().warnings()
+        amplifies = self.stability is not None and self.stability.amplifies
+        if amplifies and self.is_homophilic:
+            texts.append(
+                "the diffusion amplifies high frequencies on a graph whose linked "
+                f"nodes look alike ({'; '.join(self.describe_stability())}); if that "
+                "is not what you want, choose a smaller step or solver='exact'"
+            )
+        return texts
+
+
+def beta_notices(settings: Settings, beta: float | Sequence[float]) -> list[str]:
+    """What the views' weights tell, where the graph decided them."""
+    alone = len(settings.orders) == 1
+    if settings.beta is not None or beta != UNINFORMATIVE_BETA or alone:
+        return []
+    return [
+        "the features of linked nodes tell nothing of each other: the embedding is the "
+        "local view alone (beta 1)"
+    ]
 
 
 def prepare(
     graph: Graph, settings: Settings, columns: ColumnScale | None = None
-) -> Preparation:
+) -> DiffusionPreparation:
     """Check a graph against the settings and build its operator.
 
     Args:
@@ -303,27 +282,14 @@ def prepare(
         settings: The model's.
         columns: What those of the graph it was trained on were scaled by.
     """
-    check_is_graph(graph)
-    notices: list[str] = []
-    structural = None
-    if graph.features is None:
-        structural = settings.structural
-        made = structural_features(graph, structural, seed=settings.seed)
-        graph = graph.with_features(made)
-        notices.append(
-            f"the graph has no features: {made.shape[1]} {structural!r} features were "
-            "made from its edges"
-        )
-    graph, columns = _scaled(graph, settings, columns)
-    graph, told = chosen_types(graph, settings)
-    notices += told
-    if settings.direction is None and not all(map(is_symmetric, _edges(graph))):
-        notices.append(
-            "the edges are directed and no direction was given: they are used both "
-            "ways (direction 'symmetric'; 'out' and 'in' keep one)"
-        )
+    made = prepare_graph(graph, settings, columns)
+    graph, told = chosen_types(made.graph, settings)
+    symmetric = all(map(is_symmetric, _edges(graph)))
+    notices = [*made.notices, *told, *direction_notices(symmetric, settings)]
     operators = tuple(_operator(edges, settings) for edges in _edges(graph))
-    return Preparation(graph, structural, settings, operators, tuple(notices), columns)
+    return DiffusionPreparation(
+        graph, made.structural, settings, tuple(notices), made.columns, operators
+    )
 
 
 def _edges(graph: Graph) -> list[csr_array]:
@@ -341,60 +307,17 @@ def _operator(adjacency: csr_array, settings: Settings) -> Operator:
     )
 
 
-def _scaled(
-    graph: Graph, settings: Settings, columns: ColumnScale | None
-) -> tuple[Graph, ColumnScale | None]:
-    scaling = settings.feature_scaling
-    if scaling == "none":
-        return graph, None
-    assert graph.features is not None
-    if columns is None:
-        columns = column_scale(graph.features, scaling)
-    else:
-        check_width(len(columns.weights), graph.num_features)
-    scaled = scale_features(graph.features, scaling, columns)
-    return replace(graph, features=scaled), columns
+def check_batches(settings: Settings, nodes: int) -> None:
+    """Refuse batches that the graph or the dynamics does not have.
 
-
-def prepare_training(graph: Graph, settings: Settings) -> Preparation:
-    """Prepare a graph to be trained on, which must hold at least one batch."""
-    prepared = prepare(graph, settings)
-    check_edges(graph.adjacency)
-    check_batch_size(settings, graph.num_nodes)
-    smaller = settings.batch_size is not None and settings.batch_size < graph.num_nodes
+    Raises:
+        InputError: A batch is larger than the graph, or nodes are stepped together.
+    """
+    check_batch_size(settings, nodes)
+    smaller = settings.batch_size is not None and settings.batch_size < nodes
     if smaller and not settings.is_fixed_linear:
         message = (
-            f"dynamics {settings.dynamics!r} steps all {graph.num_nodes:,} nodes in "
+            f"dynamics {settings.dynamics!r} steps all {nodes:,} nodes in "
             f"every epoch: it takes no smaller batch_size, got {settings.batch_size:,}"
-        )
-        raise InputError(message)
-    return prepared
-
-
-def table_of(graph: Graph) -> dict[str, Any] | None:
-    """How the columns of a table became features, for a file; None for arrays."""
-    if graph.feature_schema is None:
-        return None
-    # Here, as it loads Arrow, which arrays do without.
-    from fdgcl.graphs.schema import schema_to_dict
-
-    return schema_to_dict(graph.feature_schema)
-
-
-def check_is_graph(graph: object) -> None:
-    """Refuse what is no graph, naming what makes one."""
-    if not isinstance(graph, Graph):
-        message = (
-            f"the model takes a fdgcl Graph, got {type(graph).__name__}; see "
-            "Graph.from_edges, from_scipy, from_networkx and from_pyg"
-        )
-        raise InputError(message)
-
-
-def check_width(trained: int, found: int) -> None:
-    """Refuse another number of features than a model was trained on."""
-    if found != trained:
-        message = (
-            f"the model was trained on {trained:,} features, this graph has {found:,}"
         )
         raise InputError(message)

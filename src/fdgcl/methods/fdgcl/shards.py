@@ -19,9 +19,9 @@ from fdgcl._prefetch import prefetch
 from fdgcl._progress import Progress
 from fdgcl.embeddings import Part, part_files, write_part
 from fdgcl.graphs.store.store import Store
+from fdgcl.methods.base import Config
 from fdgcl.methods.fdgcl import Encoders
 from fdgcl.methods.fdgcl.streamed import Streamed
-from fdgcl.run_folder import Config
 from fdgcl.training import NonFiniteLossError, ProcessGroup
 
 SHARD_ROWS = 2**18

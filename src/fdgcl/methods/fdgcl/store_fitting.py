@@ -13,29 +13,26 @@ from pathlib import Path
 from fdgcl._checks import InputError
 from fdgcl._files import DiskFullError
 from fdgcl._memory import describe_size
-from fdgcl._notices import notice
+from fdgcl._notices import notice, warn
 from fdgcl._progress import Progress
+from fdgcl.fitting import run_training, tell_epoch
 from fdgcl.graphs.store.store import Store
+from fdgcl.methods.base import Config
 from fdgcl.methods.fdgcl import Encoders
 from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows, check_batch_size
 from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
 from fdgcl.methods.fdgcl.diffusing import check_settings
-from fdgcl.methods.fdgcl.fitting import (
-    beta_notices,
-    conclude,
-    fit_views,
-    new_views,
-    start_log,
-    tell_epoch,
-    warn_of_features,
-)
+from fdgcl.methods.fdgcl.method import new_views, options_of
+from fdgcl.methods.fdgcl.preparation import beta_notices
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.shards import SHARD_ROWS, Shards, model_fingerprint
 from fdgcl.methods.fdgcl.statistics import load_statistics
 from fdgcl.methods.fdgcl.streamed import Streamed
+from fdgcl.methods.fdgcl.training import ViewTraining
 from fdgcl.methods.fdgcl.training_plan import plan_training
-from fdgcl.run_folder import Config, RunFolder
+from fdgcl.run_folder import RunFolder
 from fdgcl.training import EpochRecord, NonFiniteLossError, ProcessGroup, SingleProcess
+from fdgcl.training.records import TrainingWarning
 
 
 @dataclass(frozen=True)
@@ -116,8 +113,8 @@ def train_store(
     findings = diffusion.recipe.findings
     if group.is_first:
         notice(*beta_notices(settings, diffusion.recipe.beta))
-        if findings is not None:
-            warn_of_features(findings)
+        if findings is not None and findings.warning is not None:
+            warn(findings.warning, TrainingWarning)
     DiffusedRows(diffusion)  # features that are not all there are refused here
     config = _config(store, settings, diffusion)
     files = RunFolder(run_folder)
@@ -134,23 +131,26 @@ def train_store(
     if diffusion.recipe.scale is not None:
         views.keep_columns(diffusion.recipe.scale)
     source = Streamed(diffusion, statistics, device=settings.torch_device, group=group)
+    trainable = ViewTraining(views, source, options_of(config), group)
+    resumed = 0
+
+    def note_resumed(so_far: list[EpochRecord]) -> None:
+        nonlocal resumed
+        resumed = len(so_far)
+
     if files.is_finished:
         history = _finished(files, views, settings)
         resumed = len(history)
     else:
-        log = start_log(
-            views,
-            config,
+        history = run_training(
+            trainable,
+            settings.epochs,
             files,
-            group=group,
+            after_epoch=_after_epoch(settings.epochs, progress, on_epoch),
+            on_start=note_resumed,
             checkpoint_seconds=0.0,
             explained=findings is not None and findings.cause is not None,
         )
-        history, resumed = log.history, len(log.history)
-        after_epoch = _after_epoch(settings.epochs, progress, on_epoch)
-        fit_views(views, source, config, log, after_epoch, group)
-    if group.is_first:
-        conclude(settings, history, findings, time.perf_counter() - started)
     source.release()
     model = model_fingerprint(views, config)
     shards = Shards(out_folder, store, model, shard_rows)
@@ -218,7 +218,7 @@ def _config(store: Store, settings: Settings, diffusion: Diffusion) -> Config:
         "batch_size": batch_rows(settings, manifest.nodes),
         "lr": batch_lr(settings, manifest.nodes),
     }
-    return Config(settings, schema, graph, decisions)
+    return Config("fdgcl", settings, schema, graph, decisions)
 
 
 def _finished(

@@ -4,47 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from fdgcl._checks import InputError
 from fdgcl.graphs import Graph
-from fdgcl.graphs.scaling import ColumnScale
-from fdgcl.methods.fdgcl.edge_types import as_trained
-from fdgcl.methods.fdgcl.preparation import (
-    Preparation,
-    check_is_graph,
-    check_width,
-    prepare,
-    table_of,
-)
-from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.graphs.data import table_of
+from fdgcl.methods.preparation import Preparation, check_is_graph, check_width
+from fdgcl.methods.settings import MethodSettings
+
+S = TypeVar("S", bound=MethodSettings)
 
 
-def prepare_other(
-    graph: Graph,
-    settings: Settings,
-    schema: dict[str, Any],
-    columns: ColumnScale | None,
-) -> Preparation:
-    """Prepare a graph for a model that is trained already, or refuse it.
+def matched(
+    graph: Graph, settings: S, schema: dict[str, Any]
+) -> tuple[Graph, S, tuple[str, ...]]:
+    """Return another graph as a trained model takes it, or refuse it.
 
     Args:
-        graph: The graph, whose features and edge types must be those of training.
+        graph: The graph, whose features must be those of training.
         settings: The model's.
-        schema: What they looked like.
-        columns: What those of the features were scaled by, if by anything.
+        schema: What the training graph's features looked like.
+
+    Returns:
+        The graph with the columns of the training, the settings with the features that
+        were made then, and what to tell.
     """
     check_is_graph(graph)
     # Features are made as they were for training, whatever was decided then.
     made = replace(settings, structural=schema["structural"] or settings.structural)
-    graph, told = as_trained(graph, schema["relations"], settings)
     graph, ignored = _with_columns_of(graph, schema)
-    prepared = prepare(graph, made, columns)
-    _check_schema(schema, prepared)
-    return replace(prepared, notices=(*told, *ignored, *prepared.notices))
+    return graph, made, ignored
 
 
-def _check_schema(schema: dict[str, Any], prepared: Preparation) -> None:
+def check_schema(schema: dict[str, Any], prepared: Preparation[Any]) -> None:
     """Refuse a graph whose features are not those a model was trained on."""
     found = prepared.schema()
     if found["structural"] != schema["structural"]:
