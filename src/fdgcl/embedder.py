@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,21 +17,22 @@ from fdgcl.fitted import Fitted
 from fdgcl.fitting import (
     OnEpoch,
     announce,
-    check_memory,
     conclude,
-    of_stage,
     run_training,
     tell_epoch,
 )
 from fdgcl.graphs import GraphDataset
 from fdgcl.graphs.data import GraphData
+from fdgcl.graphs.store.store import Store
 from fdgcl.levels import as_graph, choose_level, rows_of, settings_for
 from fdgcl.methods.base import Config
 from fdgcl.methods.fdgcl.plan import Plan
 from fdgcl.methods.preparation import Preparation
+from fdgcl.methods.resources import Resources
 from fdgcl.run_folder import RunFolder
 from fdgcl.training.records import EpochRecord, NonFiniteLossError
 from fdgcl.training.trainable import Trainable
+from fdgcl.training_log import CHECKPOINT_SECONDS
 
 
 class GraphEmbedder(Fitted):
@@ -47,11 +47,14 @@ class GraphEmbedder(Fitted):
         stability_: What a diffusion does to each frequency; None where nothing tells.
         stability_notes_: The same in words.
         fit_seconds_: Seconds spent preparing and training.
+        resumed_epochs_: Epochs that an earlier start of the run had done.
     """
 
-    def plan(self, graph: GraphData | GraphDataset) -> Plan:
+    def plan(
+        self, graph: GraphData | GraphDataset, *, memory: str | int | None = None
+    ) -> Plan:
         """Say how `fit` would go about a graph and what it would cost."""
-        prepared = self._prepare(graph)
+        prepared = self.prepare(graph, Resources.within(memory))
         self._take_notes(prepared)
         return prepared.plan
 
@@ -62,16 +65,20 @@ class GraphEmbedder(Fitted):
         *,
         run: str | Path | None = None,
         resume: bool = False,
+        memory: str | int | None = None,
         progress: bool | Progress | None = None,
         on_epoch: OnEpoch | None = None,
     ) -> Self:
         """Train on a graph; labels, if it has any, are not looked at.
 
         Args:
-            graph: The graph, or a dataset of graphs: all of their nodes are trained on.
+            graph: The graph, in memory or a `Store` on disk; or a dataset of graphs,
+                all of whose nodes are trained on.
             y: Ignored, for scikit-learn's sake.
             run: Folder for settings, metrics and weights; made if needed.
             resume: Go on with the unfinished run in that folder.
+            memory: Bound on what training from a store may hold, such as `6GB`; None
+                for 60 % of what this machine has to spare.
             progress: Whether to show a bar; None shows one in a notebook and in an
                 interactive session on a terminal, and nothing elsewhere. A function is
                 called with (stage, done, total) instead; stages are diffuse and train.
@@ -83,7 +90,8 @@ class GraphEmbedder(Fitted):
             NonFiniteLossError: Training diverged; the last good weights are kept.
         """
         with watched(progress) as tell:
-            self._fit(graph, run, resume, tell, on_epoch).release()
+            resources = Resources.within(memory)
+            self.fit_on(graph, run, resume, tell, on_epoch, resources).release()
         return self
 
     def fit_transform(
@@ -94,6 +102,7 @@ class GraphEmbedder(Fitted):
         level: str | None = None,
         run: str | Path | None = None,
         resume: bool = False,
+        memory: str | int | None = None,
         progress: bool | Progress | None = None,
         on_epoch: OnEpoch | None = None,
     ) -> NDArray[np.float32]:
@@ -104,7 +113,8 @@ class GraphEmbedder(Fitted):
         """
         chosen = choose_level(graph, level)
         with watched(progress) as tell:
-            trainable = self._fit(graph, run, resume, tell, on_epoch)
+            resources = Resources.within(memory)
+            trainable = self.fit_on(graph, run, resume, tell, on_epoch, resources)
             return rows_of(self._embed(trainable), graph, chosen, self.readout)
 
     def transform(
@@ -112,39 +122,49 @@ class GraphEmbedder(Fitted):
         graph: GraphData | GraphDataset,
         *,
         level: str | None = None,
+        memory: str | int | None = None,
         progress: bool | Progress | None = None,
     ) -> NDArray[np.float32]:
         """Embed a graph or graphs, seen or not, by the trained model.
 
-        Level is as in `fit_transform`, progress as in `fit`.
+        Level is as in `fit_transform`, memory and progress as in `fit`.
         """
         chosen = choose_level(graph, level)
         with watched(progress) as tell:
-            trainable = self._on_other(graph, of_stage(tell, "diffuse"))
+            trainable = self._on_other(graph, tell, Resources.within(memory))
             return rows_of(self._embed(trainable), graph, chosen, self.readout)
 
     @torch.no_grad()
     def views(self, graph: GraphData | GraphDataset) -> tuple[NDArray[np.float32], ...]:
         """The views of a graph by the trained model, each (nodes x dim)."""
-        found = self._on_other(graph, None).views()
+        found = self._on_other(graph, None, Resources()).views()
         return tuple(view.float().cpu().numpy() for view in found)
 
-    def _prepare(self, graph: GraphData | GraphDataset) -> Preparation[Any]:
-        """The graph to be trained on, which must hold at least one batch."""
+    def prepare(
+        self, graph: GraphData | GraphDataset, resources: Resources
+    ) -> Preparation[Any]:
+        """Check a graph against the settings, before anything is computed.
+
+        Raises:
+            InputError: They do not go together.
+        """
         method = self._method()
         prepared = method.prepare(as_graph(graph), settings_for(graph, self.check()))
+        prepared = prepared.within(resources)
         method.check_training(prepared)
         return prepared
 
     def _on_other(
         self,
         graph: GraphData | GraphDataset,
-        progress: Callable[[int, int], None] | None,
+        progress: Progress | None,
+        resources: Resources,
     ) -> Trainable[Any]:
         model, method = self._fitted_model(), self._method()
         prepared = method.prepare_other(
             as_graph(graph), self.check(), self._config.schema, model.columns
-        )
+        ).within(resources)
+        prepared.begin(progress)
         self.notices_ = [*prepared.notices]
         notice(*self.notices_)
         self._note_stability(prepared)
@@ -159,41 +179,64 @@ class GraphEmbedder(Fitted):
         self.stability_ = prepared.stability
         self.stability_notes_ = prepared.describe_stability()
 
-    def _fit(
+    def fit_on(
         self,
         graph: GraphData | GraphDataset,
         run: str | Path | None,
         resume: bool,
         progress: Progress | None,
-        on_epoch: OnEpoch | None = None,
+        on_epoch: OnEpoch | None,
+        resources: Resources,
     ) -> Trainable[Any]:
+        """Train as `fit` does, and return the model on its graph.
+
+        Args:
+            graph: As in `fit`.
+            run: As in `fit`.
+            resume: As in `fit`.
+            progress: Called with (stage, done, total).
+            on_epoch: As in `fit`.
+            resources: Memory, and who train together.
+        """
         started = time.perf_counter()
-        method, prepared = self._method(), self._prepare(graph)
-        self._take_notes(prepared)
-        check_memory(prepared.plan, prepared.settings.torch_device)
+        method, prepared = self._method(), self.prepare(graph, resources)
+        group = resources.group
+        prepared.begin(progress)
+        if group.is_first:
+            self._take_notes(prepared)
+        prepared.check_memory()
         self._config = Config.of(method.name, prepared)
         # Before anything is written: the model may be too large for the memory.
         self._model = method.new_model(self._config)
         files = None if run is None else RunFolder(run)
         if files is not None:
-            files.begin(self._config, resume=resume)
+            group.by_first(lambda: files.begin(self._config, resume=resume))
         trainable = method.on_graph(
-            self._model,
-            prepared,
-            self._config,
-            progress=of_stage(progress, "diffuse"),
+            self._model, prepared, self._config, progress=progress
         )
-        if prepared.columns is not None:
-            self._model.keep_columns(prepared.columns)
+        if prepared.scale is not None:
+            self._model.keep_columns(prepared.scale)
         self.history_ = []
         if files is not None and files.is_finished:
             files.read_model(self._model)
             self.history_ = files.read_metrics()
+            self._refuse_diverged(files)
+            self.resumed_epochs_ = len(self.history_)
         else:
             explained = prepared.findings.cause is not None
-            self._train(trainable, files, progress, on_epoch, explained=explained)
+            # An epoch over a store takes longer than writing a checkpoint does.
+            seconds = 0.0 if isinstance(graph, Store) else CHECKPOINT_SECONDS
+            self._train(
+                trainable,
+                files,
+                progress,
+                on_epoch,
+                explained=explained,
+                checkpoint_seconds=seconds,
+            )
         self.fit_seconds_ = time.perf_counter() - started
-        conclude(prepared, self.history_, self.fit_seconds_)
+        if group.is_first:
+            conclude(prepared, self.history_, self.fit_seconds_)
         return trainable
 
     def _train(
@@ -204,6 +247,7 @@ class GraphEmbedder(Fitted):
         on_epoch: OnEpoch | None,
         *,
         explained: bool,
+        checkpoint_seconds: float,
     ) -> None:
         epochs = self._config.settings.epochs
 
@@ -218,6 +262,7 @@ class GraphEmbedder(Fitted):
 
         def on_start(history: list[EpochRecord]) -> None:
             self.history_ = history
+            self.resumed_epochs_ = len(history)
 
         try:
             run_training(
@@ -226,11 +271,26 @@ class GraphEmbedder(Fitted):
                 files,
                 after_epoch=after_epoch,
                 on_start=on_start,
+                checkpoint_seconds=checkpoint_seconds,
                 explained=explained,
             )
         except NonFiniteLossError as error:
             message = ". ".join([str(error), *self.stability_notes_])
             raise NonFiniteLossError(message) from None
+
+    def _refuse_diverged(self, files: RunFolder) -> None:
+        """Refuse a finished run that ended before its last epoch.
+
+        Raises:
+            NonFiniteLossError: It diverged.
+        """
+        if len(self.history_) < self._config.settings.epochs:
+            message = (
+                f"the run in {files.folder} diverged after epoch {len(self.history_)}; "
+                "its last good weights are there; train with a smaller lr or step, in "
+                "another folder"
+            )
+            raise NonFiniteLossError(message)
 
     def _embed(self, trainable: Trainable[Any]) -> NDArray[np.float32]:
         blocks = [block.float().cpu() for block in trainable.blocks()]

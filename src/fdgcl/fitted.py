@@ -54,6 +54,12 @@ class Fitted(Estimator):
         self._fitted_model()
         return schema_from_dict(self._config.schema["table"], "the model's config")
 
+    @property
+    def config(self) -> Config:
+        """What the model was fitted with."""
+        self._fitted_model()
+        return self._config
+
     def save(self, folder: str | Path) -> None:
         """Write settings, weights and history to a folder."""
         trained = self._fitted_model()

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from fdgcl._bars import Bars
-from fdgcl._checks import InputError, in_words
+from fdgcl._checks import in_words
 from fdgcl._interrupts import deferred_interrupt
-from fdgcl._memory import describe_size, total_bytes
 from fdgcl._notices import LOGGER, notice, warn
 from fdgcl._progress import Progress
-from fdgcl.methods.fdgcl.plan import Plan
 from fdgcl.methods.preparation import Preparation
 from fdgcl.run_folder import RunFolder
 from fdgcl.training.loop import train
@@ -32,13 +28,6 @@ from fdgcl.training_log import CHECKPOINT_SECONDS, TrainingLog
 
 #: Given an epoch's record, and a function that embeds by the weights of that moment.
 OnEpoch = Callable[[EpochRecord, Callable[[], NDArray[np.float32]]], None]
-
-
-def of_stage(
-    progress: Progress | None, stage: str
-) -> Callable[[int, int], None] | None:
-    """Progress within one stage."""
-    return None if progress is None else partial(progress, stage)
 
 
 def tell_epoch(progress: Progress | None, record: EpochRecord, epochs: int) -> None:
@@ -94,26 +83,6 @@ def conclude(
             f"views {in_words([f'{rank:.2f}' for rank in ranks])}): {cause}"
         )
         warn(message, TrainingWarning)
-
-
-def check_memory(plan: Plan, device: torch.device) -> None:
-    """Refuse what memory cannot hold, before any of it is taken.
-
-    Raises:
-        InputError: The plan takes more than all memory that there is.
-    """
-    on_gpu = device.type == "cuda"
-    total = total_bytes()
-    if on_gpu:
-        total = torch.cuda.get_device_properties(device).total_memory
-    if plan.peak_bytes > total:
-        where = "the GPU" if on_gpu else "this machine"
-        message = (
-            f"training with dim {plan.workload.dim:,} takes about "
-            f"{describe_size(plan.peak_bytes)} of memory, and {where} has "
-            f"{describe_size(total)}: choose a smaller dim or batch_size"
-        )
-        raise InputError(message)
 
 
 def run_training(

@@ -11,7 +11,7 @@ import pytest
 from accidents import flip
 from stores import in_memory, make_store
 from tasks import begun, diffused_here, some_settings, tasks_of
-from trainings import MEMORY, SMALL, small
+from trainings import MEMORY, SMALL, small, train_store
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
@@ -24,7 +24,6 @@ from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import DiffusedRows
 from fdgcl.methods.fdgcl.diffusing import diffuse_store
 from fdgcl.methods.fdgcl.preparation import prepare
-from fdgcl.methods.fdgcl.store_fitting import train_store
 from fdgcl.training import TrainingWarning
 from tolerances import assert_agree, assert_within, gamma
 
@@ -173,7 +172,7 @@ def test_a_column_that_outweighs_the_others_is_told(tmp_path: Path) -> None:
     # As in memory, where the same is decided.
     prepared = prepare(in_memory(store), settings)
     assert diffusion.recipe.findings == prepared.findings
-    assert diffusion.recipe.beta == prepared.beta
+    assert diffusion.recipe.informative == (prepared.beta == 0.5)
 
 
 def test_features_of_zeros_are_refused(tmp_path: Path) -> None:

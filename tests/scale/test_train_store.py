@@ -13,18 +13,17 @@ import numpy as np
 import pytest
 import torch
 from stores import in_memory, make_store
-from trainings import MEMORY, SMALL, diffused_store, small
+from trainings import MEMORY, SMALL, Trained, diffused_store, small, train_store
 
-from fdgcl import FDGCL
+from fdgcl import FDGCL, embedding_folder
 from fdgcl._checks import InputError
+from fdgcl.embedding_folder import default_run
 from fdgcl.embeddings import read_embeddings
 from fdgcl.graphs.store.arrays import write_array
 from fdgcl.graphs.store.store import Store
 from fdgcl.losses import LOSSES
-from fdgcl.methods.fdgcl import store_fitting as fitting
 from fdgcl.methods.fdgcl.diffusing import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
-from fdgcl.methods.fdgcl.store_fitting import Trained, default_run, train_store
 from fdgcl.methods.fdgcl.training_plan import plan_training
 from fdgcl.run_folder import RunFolder
 from fdgcl.training import EpochRecord, NonFiniteLossError
@@ -136,7 +135,7 @@ def test_decisions_are_those_of_memory(tmp_path: Path) -> None:
     config = RunFolder(tmp_path / "run").read_config()
     model = FDGCL(**{**SMALL, "beta": None}).fit(in_memory(store))
     assert config.decisions == model._config.decisions
-    assert config.decisions["beta"] == diffusion.recipe.beta
+    assert config.decisions["beta"] == (0.5 if diffusion.recipe.informative else 1.0)
     assert config.graph["fingerprint"] == store.fingerprint
 
 
@@ -214,7 +213,6 @@ def test_a_run_that_diverged_stays_so(tmp_path: Path) -> None:
         ({"direction": "out"}, "imported with direction 'symmetric', not 'out'"),
         ({"batch_size": 301}, "batch_size must not exceed the graph's 300 nodes"),
         ({"readout": ("sum",)}, "readout is for datasets of graphs, got sum"),
-        ({"time": 7.0}, "not diffused by these settings yet: run `fdgcl diffuse`"),
     ],
     ids=str,
 )
@@ -234,7 +232,7 @@ def test_too_little_memory_or_disk_is_refused(
     ):
         trained(store, small(), tmp_path, memory=10**6)
     few = shutil_usage(free=1000)
-    monkeypatch.setattr(fitting.shutil, "disk_usage", lambda path: few)
+    monkeypatch.setattr(embedding_folder.shutil, "disk_usage", lambda path: few)
     with pytest.raises(InputError, match=r"embedding needs .* and 1 kB are free"):
         trained(store, small(), tmp_path)
     assert not list(tmp_path.iterdir())
@@ -268,13 +266,13 @@ import re, sys
 from pathlib import Path
 import torch
 sys.path.insert(0, {tests!r})
-from trainings import small
-from fdgcl.methods.fdgcl.store_fitting import store_settings, train_store
+from trainings import small, train_store
+from fdgcl.methods.fdgcl.stored import prepare_store
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.training_plan import plan_training
 store = Store.open({store!r})
 settings = small(**{settings!r})
-plan = plan_training(store, store_settings(store, settings), memory=10**10)
+plan = plan_training(store, prepare_store(store, settings).settings, memory=10**10)
 bound = int(1.02 * plan.peak_bytes)
 train_store(store, settings, Path({out!r}, "run"), Path({out!r}, "Z"), memory=bound)
 status = Path("/proc/self/status").read_text()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,20 +21,15 @@ from fdgcl.cli.settings import chosen_settings
 from fdgcl.cli.source import Reading, Source
 from fdgcl.cli.suggestions import command, path_word
 from fdgcl.cli.talk import Talk
+from fdgcl.embedding_folder import Written, default_run, fit_to_folder
 from fdgcl.embeddings import part_files
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import Diffusion
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
-from fdgcl.methods.fdgcl.preparation import beta_notices
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
-from fdgcl.methods.fdgcl.store_fitting import (
-    Trained,
-    default_run,
-    store_settings,
-    train_store,
-)
+from fdgcl.methods.fdgcl.stored import prepare_store
 from fdgcl.methods.fdgcl.training_plan import TrainingPlan, plan_training
+from fdgcl.methods.resources import Resources
 from fdgcl.model import FDGCL
 from fdgcl.training import (
     NonFiniteLossError,
@@ -100,7 +94,7 @@ class TrainJob:
         try:
             opened = Store.open(store)
             chosen = chosen_settings(settings_file, given)
-            settings = store_settings(opened, FDGCL(**chosen).check())
+            settings = prepare_store(opened, FDGCL(**chosen).check()).settings
             _check_output(output)
             folder = run or default_run(opened, settings)
             check_writable(folder)
@@ -150,7 +144,7 @@ class TrainJob:
         """Do it all."""
         try:
             with group_of_environment(self.settings.torch_device) as group:
-                trained = self._run(group)
+                model, trained = self._run(group)
         except (ProcessGroupError, NonFiniteLossError):
             if self.is_first:
                 raise
@@ -158,27 +152,25 @@ class TrainJob:
         except KeyboardInterrupt:
             rest = "; the same command goes on where it stopped"
             raise interruption(rest, told=self.is_first) from None
-        self._tell(trained)
+        self._tell(model, trained)
 
-    def _run(self, group: ProcessGroup) -> Trained:
+    def _run(self, group: ProcessGroup) -> tuple[FDGCL, Written]:
         with self.talk.bars() as bars:
             group.by_first(self._plan().check)
-            if not self._is_diffused:
-                group.by_first(self._refuse_others)
-                diffuse_store(
-                    self.store, self.settings, memory=self.memory, progress=bars
-                )
-            beta = Diffusion.of(self.store, self.settings).recipe.beta
-            self.talk.notice(*beta_notices(self.settings, beta))
-            return train_store(
+            model = FDGCL(**self.settings.to_dict())
+
+            def progress(stage: str, done: int, total: int) -> None:
+                # What was decided for the user is known long before training ends.
+                self.talk.notice(*getattr(model, "notices_", ()))
+                bars(stage, done, total)
+
+            return model, fit_to_folder(
+                model,
                 self.store,
-                self.settings,
-                self.folder,
                 self.output,
-                memory=self.memory,
-                group=group,
-                here=self.here,
-                progress=bars,
+                run=self.folder,
+                resources=Resources(self.memory, group, self.here),
+                progress=progress,
                 replace_parts=self.overwrite,
                 on_model=self._remember,
             )
@@ -210,40 +202,29 @@ class TrainJob:
         diffusion = Diffusion.of(self.store, self.settings)
         return diffusion.is_begun and not diffusion.missing
 
-    def _refuse_others(self) -> None:
-        """Several processes would diffuse the same, each of them with all memory."""
-        if self.members > 1:
-            message = (
-                f"the features of {self.store.folder} are not diffused by these "
-                "settings yet, which several processes cannot do here: run `fdgcl "
-                f"diffuse {shlex.quote(path_word(self.store.folder))}` with them first"
-            )
-            raise InputError(message)
-
-    def _tell(self, trained: Trained) -> None:
-        history, nodes = trained.history, self.store.manifest.nodes
+    def _tell(self, model: FDGCL, trained: Written) -> None:
+        history, nodes = model.history_, self.store.manifest.nodes
+        resumed = model.resumed_epochs_
         facts = training_facts(history, trained.seconds)
-        target = path_word(trained.embedding)
+        target = path_word(trained.folder)
         following = command("evaluate", target, "--labels", "LABELS")
-        if trained.resumed:
-            self.talk.notice(
-                f"{trained.resumed} of {len(history)} epochs were done before"
-            )
+        if resumed:
+            self.talk.notice(f"{resumed} of {len(history)} epochs were done before")
         self.talk.say(
-            f"embedding  {trained.embedding}  ({nodes:,} nodes x {trained.width}, "
+            f"embedding  {trained.folder}  ({nodes:,} nodes x {trained.width}, "
             f"{trained.parts} part{'s'[: trained.parts > 1]})"
         )
-        self.talk.say(f"run        {trained.run}")
+        self.talk.say(f"run        {self.folder}")
         self.talk.say(f"training   {describe(facts)}")
         self.talk.say(f"next       {following}")
         self.talk.emit(
             {
-                "embedding": str(trained.embedding),
-                "run": str(trained.run),
+                "embedding": str(trained.folder),
+                "run": str(self.folder),
                 "nodes": nodes,
                 "dim": trained.width,
                 "parts": trained.parts,
-                "resumed_epochs": trained.resumed,
+                "resumed_epochs": resumed,
                 "processes": self.members,
                 **facts,
                 "settings": self.settings.to_dict(),

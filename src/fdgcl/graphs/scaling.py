@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
@@ -43,6 +44,13 @@ class ColumnScale:
         roots = np.sqrt(squares)
         weights = np.divide(1, roots, out=np.zeros_like(roots), where=roots > 0)
         return cls(weights, moments.means.copy() if centred else None)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short hash."""
+        digest = hashlib.blake2b(self.weights.tobytes(), digest_size=16)
+        digest.update(b"" if self.means is None else self.means.tobytes())
+        return digest.hexdigest()
 
     def part(self, columns: slice) -> ColumnScale:
         """That of some columns."""

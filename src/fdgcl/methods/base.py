@@ -14,7 +14,6 @@ line, tuning, tables, reports) knows methods by these alone.
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -22,6 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from fdgcl._checks import InputError
+from fdgcl._progress import Progress
 from fdgcl.graphs import Graph
 from fdgcl.graphs.data import GraphData
 from fdgcl.graphs.diagnosis import check_edges
@@ -30,14 +30,10 @@ from fdgcl.graphs.store.store import Store
 from fdgcl.methods.preparation import Preparation, check_is_graph, prepare_graph
 from fdgcl.methods.reuse import check_schema, matched
 from fdgcl.methods.settings import MethodSettings
-from fdgcl.training.process_group import ProcessGroup
 from fdgcl.training.trainable import Trainable
 
 S = TypeVar("S", bound=MethodSettings)
 M = TypeVar("M", bound="GraphModel")
-
-#: Called with what is done and what there is to do.
-Done = Callable[[int, int], None]
 
 
 class GraphModel(nn.Module):
@@ -186,13 +182,13 @@ class Method(abc.ABC, Generic[S, M]):
         Raises:
             InputError: There is no edge between two nodes, say.
         """
-        check_edges(prepared.graph.adjacency)
-
-    def check_alone(self, group: ProcessGroup) -> None:
-        """Refuse several processes, which this method does not share its work among."""
-        if group.size > 1:
+        if isinstance(prepared.data, Graph):
+            check_edges(prepared.data.adjacency)
+        processes = prepared.resources.group.size
+        if processes > 1 and isinstance(prepared.data, Graph):
             message = (
-                f"method {self.name!r} is trained by one process, got {group.size}"
+                "several processes share the work on a store alone, and this graph is "
+                f"in memory: train it by one, got {processes}"
             )
             raise InputError(message)
 
@@ -220,8 +216,7 @@ class Method(abc.ABC, Generic[S, M]):
         prepared: Preparation[S],
         config: Config,
         *,
-        progress: Done | None = None,
-        group: ProcessGroup | None = None,
+        progress: Progress | None = None,
     ) -> Trainable[M]:
         """The model on a graph, to be trained or to embed.
 
@@ -230,5 +225,4 @@ class Method(abc.ABC, Generic[S, M]):
             prepared: The graph: that of training, or another one.
             config: Of the run.
             progress: Called while features are made ready, where that takes time.
-            group: Who train together; None for this process alone.
         """

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
+from fdgcl._memory import describe_size, total_bytes
+from fdgcl._progress import Progress
 from fdgcl.diffusion.stability import StabilityReport
 from fdgcl.graphs import Graph
 from fdgcl.graphs.data import GraphData, fingerprint, table_of
@@ -18,6 +21,7 @@ from fdgcl.graphs.diagnosis import FeatureFindings, examine_features
 from fdgcl.graphs.moments import ColumnMoments
 from fdgcl.graphs.scaling import ColumnScale, column_scale, scale_features
 from fdgcl.graphs.structural import structural_features
+from fdgcl.methods.resources import Resources
 from fdgcl.methods.settings import MethodSettings
 
 if TYPE_CHECKING:
@@ -36,6 +40,7 @@ class Preparation(Generic[S]):
         settings: The method's settings.
         notices: What the user should be told.
         columns: What the features' columns were scaled by, if by anything.
+        resources: What training may use.
     """
 
     data: GraphData
@@ -43,6 +48,39 @@ class Preparation(Generic[S]):
     settings: S
     notices: tuple[str, ...]
     columns: ColumnScale | None = None
+    resources: Resources = field(default_factory=Resources)
+
+    def within(self, resources: Resources) -> Self:
+        """The same, to be done with what there is."""
+        return replace(self, resources=resources)
+
+    def begin(self, progress: Progress | None = None) -> None:
+        """Find out what must be known of the graph before training, if that is long."""
+
+    @property
+    def scale(self) -> ColumnScale | None:
+        """What columns are scaled by, once `begin` has found it out."""
+        return self.columns
+
+    def check_memory(self) -> None:
+        """Refuse what memory cannot hold, before any of it is taken.
+
+        Raises:
+            InputError: Training takes more than there is.
+        """
+        device = self.settings.torch_device
+        on_gpu = device.type == "cuda"
+        total = total_bytes()
+        if on_gpu:
+            total = torch.cuda.get_device_properties(device).total_memory
+        if self.plan.peak_bytes > total:
+            where = "the GPU" if on_gpu else "this machine"
+            message = (
+                f"training with dim {self.plan.workload.dim:,} takes about "
+                f"{describe_size(self.plan.peak_bytes)} of memory, and {where} has "
+                f"{describe_size(total)}: choose a smaller dim or batch_size"
+            )
+            raise InputError(message)
 
     @property
     def graph(self) -> Graph:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from fdgcl._checks import InputError
 from fdgcl.graphs import Graph
 from fdgcl.graphs.data import table_of
+from fdgcl.graphs.store.store import Store
 from fdgcl.methods.preparation import Preparation, check_is_graph, check_width
 from fdgcl.methods.settings import MethodSettings
 
@@ -34,6 +35,29 @@ def matched(
     made = replace(settings, structural=schema["structural"] or settings.structural)
     graph, ignored = _with_columns_of(graph, schema)
     return graph, made, ignored
+
+
+def check_store(store: Store, schema: dict[str, Any]) -> None:
+    """Refuse a store whose columns are not those of the training, in that order.
+
+    Raises:
+        InputError: They have other names, another order, or were encoded otherwise.
+    """
+    trained, found = schema["feature_names"], store.feature_names
+    _refuse_other_encoding(table_of(store), schema)
+    if trained is None or found is None or list(trained) == list(found):
+        return
+    lacking = [name for name in trained if name not in set(found)]
+    extra = [name for name in found if name not in set(trained)]
+    if lacking or extra:
+        how = f"it lacks {_some(lacking)}" if lacking else f"it has {_some(extra)} more"
+    else:
+        how = "they stand in another order"
+    message = (
+        f"the features of {store.folder} are not those that the model was trained on: "
+        f"{how}; import a table with the same columns, in the same order"
+    )
+    raise InputError(message)
 
 
 def check_schema(schema: dict[str, Any], prepared: Preparation[Any]) -> None:
@@ -62,7 +86,7 @@ def _with_columns_of(
         InputError: Some are missing, or were encoded in another way.
     """
     trained, found = schema["feature_names"], graph.feature_names
-    _refuse_other_encoding(graph, schema)
+    _refuse_other_encoding(table_of(graph), schema)
     if trained is None or found is None or list(trained) == list(found):
         return graph, ()
     places = {name: place for place, name in enumerate(found)}
@@ -83,9 +107,11 @@ def _with_columns_of(
     return same, (f"features that the model was not trained on: {_some(extra)}",)
 
 
-def _refuse_other_encoding(graph: Graph, schema: dict[str, Any]) -> None:
+def _refuse_other_encoding(
+    found: dict[str, Any] | None, schema: dict[str, Any]
+) -> None:
     """Refuse features made of a table by other scales or categories than trained on."""
-    trained, found = schema["table"], table_of(graph)
+    trained = schema["table"]
     if trained is None or found is None or trained == found:
         return
     message = (

@@ -90,3 +90,4 @@ class Trainable(abc.ABC, Generic[M]):
 
     def release(self) -> None:
         """Give back memory that only training needs."""
+        self.__dict__.pop("optimizer", None)

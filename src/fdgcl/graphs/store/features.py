@@ -94,21 +94,24 @@ class StoredFeatures:
         return rows
 
 
-def measure_scaling(store: Store, scaling: str, lengths: Path) -> StoredFeatures:
+def measure_scaling(
+    store: Store, scaling: str, lengths: Path, columns: ColumnScale | None = None
+) -> StoredFeatures:
     """Find what a store's features are scaled by.
 
     Args:
         store: The features.
         scaling: `none`, `row`, `tf-idf` or `columns`.
         lengths: Where the lengths of rows go, if rows are scaled.
+        columns: What columns are scaled by, where that is known already.
 
     Raises:
         InputError: The features are not such as `tf-idf` is for.
     """
-    scale = None
-    if scaling == "tf-idf":
+    scale = columns
+    if scale is None and scaling == "tf-idf":
         scale = ColumnScale(_column_rarity(store))
-    elif scaling == "columns":
+    elif scale is None and scaling == "columns":
         moments = StoredFeatures(store).moments()
         scale = ColumnScale.standard(moments, centred=True)
     if scaling not in ROW_SCALINGS:

@@ -18,11 +18,11 @@ from fdgcl._checks import InputError
 from fdgcl._progress import Progress
 from fdgcl.diffusion.expansion import Expansion
 from fdgcl.graphs.diagnosis import FeatureFindings, examine_features
+from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.graphs.store.arrays import ArrayWriter, is_finished, row_ranges
 from fdgcl.graphs.store.features import StoredFeatures, measure_scaling
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe, wanted
-from fdgcl.methods.fdgcl.preparation import UNINFORMATIVE_BETA
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import (
     IO_ROWS,
@@ -30,6 +30,7 @@ from fdgcl.methods.fdgcl.slice_plan import (
     plan_diffusion,
     products_of,
 )
+from fdgcl.operators.feature_correlation import FeatureCorrelation
 from fdgcl.operators.sparse import new_tensor
 from fdgcl.operators.stored import (
     LANCZOS_STEPS,
@@ -75,6 +76,7 @@ def begin(
     settings: Settings,
     plan: DiffusionPlan,
     progress: Progress | None = None,
+    columns: ColumnScale | None = None,
 ) -> Diffusion:
     """Look at the graph as a whole, and write down what all tasks follow.
 
@@ -83,13 +85,14 @@ def begin(
         settings: The model's.
         plan: The slices to make.
         progress: Called at the beginning and the end.
+        columns: What the features' columns are scaled by, where that is known.
 
     Raises:
         InputError: The settings do not fit the store, or what was begun earlier does
             not fit the memory given now.
     """
     check_settings(store, settings)
-    diffusion = Diffusion.of(store, settings)
+    diffusion = Diffusion.of(store, settings, columns)
     if diffusion.is_begun:
         _check_fits(diffusion, plan)
         return diffusion
@@ -108,11 +111,14 @@ def begin(
         raise InputError(message)
     if progress is not None:
         progress("look", 1, 2)
-    features = measure_scaling(store, settings.feature_scaling, diffusion.lengths_path)
+    features = measure_scaling(
+        store, settings.feature_scaling, diffusion.lengths_path, columns
+    )
     names, scaling = store.manifest.feature_names, settings.feature_scaling
     findings = examine_features(features.moments(), names, scaling)
+    correlation = stored_correlation(features, plan.threads)
     informative = store.manifest.structural is not None or _is_informative(
-        features, findings, plan.threads
+        correlation, features, findings, plan.threads
     )
     if found.needs_float64:
         plan = plan_diffusion(
@@ -131,9 +137,10 @@ def begin(
         basis=found.basis,
         wide=found.needs_float64,
         lambda_max=top,
-        beta=1 / len(settings.orders) if informative else UNINFORMATIVE_BETA,
-        scale=features.scale,
+        informative=informative,
         findings=findings,
+        correlation=correlation,
+        scale=features.scale,
     )
     diffusion.begin(recipe)
     if progress is not None:
@@ -142,10 +149,12 @@ def begin(
 
 
 def _is_informative(
-    features: StoredFeatures, findings: FeatureFindings, threads: int
+    found: FeatureCorrelation | None,
+    features: StoredFeatures,
+    findings: FeatureFindings,
+    threads: int,
 ) -> bool:
     """Whether neighbours tell of each other, as far as a store can say."""
-    found = stored_correlation(features, threads)
     if found is None or found.is_informative:
         return True
     alone = findings.outweighing
@@ -179,6 +188,7 @@ def diffuse_store(
     *,
     memory: int,
     executor: Executor | None = None,
+    columns: ColumnScale | None = None,
     progress: Progress | None = None,
 ) -> Diffusion:
     """Diffuse all that is not diffused yet.
@@ -188,6 +198,7 @@ def diffuse_store(
         settings: The model's.
         memory: Bound on what this machine's processes hold together, in bytes.
         executor: Runs the tasks; None runs them here, one after the other.
+        columns: What the features' columns are scaled by, where that is known.
         progress: Called with the stages look and diffuse.
     """
     # Here, for an executor's tasks import this module.
@@ -196,7 +207,7 @@ def diffuse_store(
 
     executor = executor or InProcess()
     plan = plan_slices(store, settings, memory, executor)
-    diffusion = begin(store, settings, plan, progress)
+    diffusion = begin(store, settings, plan, progress, columns)
     run_slices(diffusion, diffusion.missing, executor, plan.threads, progress)
     return diffusion
 

@@ -106,10 +106,19 @@ class Encoders(GraphModel):
 
     def embed_blocks(self, source: ViewSource) -> Iterator[Tensor]:
         """The same, some rows at a time."""
-        for part in self._parts(source):
-            with torch.no_grad():
-                block = self.combination(*part)
-            yield block
+        for rows in source.row_blocks(self.mean.device):
+            yield self.combine(source, rows)
+
+    def width(self, num_features: int, relations: int = 1) -> int:
+        """Columns of the embedding, by those of the features."""
+        return self.combination.width(self.mean.shape[1], num_features, relations)
+
+    @torch.no_grad()
+    def combine(self, source: ViewSource, rows: Tensor | None = None) -> Tensor:
+        """The embedding of the given rows (all by default) with frozen statistics."""
+        return self.combination(
+            self.each(source, rows), partial(self._kept, source, rows)
+        )
 
     @torch.no_grad()
     def each(self, source: ViewSource, rows: Tensor | None = None) -> Views:

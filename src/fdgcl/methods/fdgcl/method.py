@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
+from fdgcl._progress import Progress
 from fdgcl.graphs.data import GraphData
 from fdgcl.graphs.scaling import ColumnScale
-from fdgcl.methods.base import Config, Done, Method
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.base import Config, Method
 from fdgcl.methods.fdgcl.combination import Combination, view_weights
+from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.edge_types import as_trained
 from fdgcl.methods.fdgcl.encoder import Encoders
-from fdgcl.methods.fdgcl.preparation import (
-    DiffusionPreparation,
-    check_batches,
-    prepare,
-)
+from fdgcl.methods.fdgcl.preparation import check_batches, prepare
 from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.stored import prepare_store
 from fdgcl.methods.fdgcl.training import TrainingOptions, ViewTraining
 from fdgcl.methods.preparation import Preparation
-from fdgcl.methods.reuse import check_schema, matched
-from fdgcl.training.process_group import ProcessGroup
+from fdgcl.methods.reuse import check_schema, check_store, matched
 
 
 @final
@@ -33,8 +32,10 @@ class FdgclMethod(Method[Settings, Encoders]):
 
     def prepare(
         self, data: GraphData, settings: Settings, columns: ColumnScale | None = None
-    ) -> DiffusionPreparation:
+    ) -> ViewPreparation:
         """See the base class."""
+        if isinstance(data, Store):
+            return prepare_store(data, settings, columns)
         return prepare(self.need_memory(data), settings, columns)
 
     def prepare_other(
@@ -43,12 +44,17 @@ class FdgclMethod(Method[Settings, Encoders]):
         settings: Settings,
         schema: dict[str, Any],
         columns: ColumnScale | None,
-    ) -> DiffusionPreparation:
+    ) -> ViewPreparation:
         """See the base class; edge types must be those of training, too."""
+        if isinstance(data, Store):
+            check_store(data, schema)
+            other = prepare_store(data, settings, columns)
+            check_schema(schema, other)
+            return other
         graph = self.need_memory(data)
         graph, told = as_trained(graph, schema["relations"], settings)
         graph, made, ignored = matched(graph, settings, schema)
-        prepared = self.prepare(graph, made, columns)
+        prepared = prepare(graph, made, columns)
         check_schema(schema, prepared)
         return prepared.also_telling(*told, *ignored)
 
@@ -83,12 +89,12 @@ class FdgclMethod(Method[Settings, Encoders]):
         prepared: Preparation[Settings],
         config: Config,
         *,
-        progress: Done | None = None,
-        group: ProcessGroup | None = None,
+        progress: Progress | None = None,
     ) -> ViewTraining:
         """See the base class."""
-        assert isinstance(prepared, DiffusionPreparation)
+        assert isinstance(prepared, ViewPreparation)
         source = prepared.source(model.mean.device, model.dynamics, progress)
+        group = prepared.resources.group
         return ViewTraining(model, source, options_of(config), group)
 
 

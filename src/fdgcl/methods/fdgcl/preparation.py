@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -12,14 +12,12 @@ import torch
 from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
+from fdgcl._progress import Progress
 from fdgcl.diffusion import Dynamics, Gradient, PolynomialFilter
-from fdgcl.diffusion.polynomial import Progress
 from fdgcl.diffusion.solvers import SteppingScheme
 from fdgcl.diffusion.stability import (
     Bounds,
     CommonBounds,
-    StabilityReport,
-    stability_report,
 )
 from fdgcl.graphs import Graph
 from fdgcl.graphs._validate import is_symmetric
@@ -27,31 +25,25 @@ from fdgcl.graphs.directions import Direction, Normalization
 from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.methods.fdgcl import Diffused, InLoop, Stepped, ViewSource
 from fdgcl.methods.fdgcl.agreement import can_be_fused
-from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows, check_batch_size
+from fdgcl.methods.fdgcl.batching import check_batch_size
+from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.edge_types import chosen_types
 from fdgcl.methods.fdgcl.plan import Plan, Workload, make_plan
 from fdgcl.methods.fdgcl.settings import Settings
-from fdgcl.methods.preparation import Preparation, direction_notices, prepare_graph
+from fdgcl.methods.preparation import direction_notices, prepare_graph
 from fdgcl.operators.feature_correlation import FeatureCorrelation, feature_correlation
 from fdgcl.operators.in_memory import Operator, build_operator
 
-UNINFORMATIVE_BETA = 1.0
-
 
 @dataclass(frozen=True, eq=False)
-class DiffusionPreparation(Preparation[Settings]):
-    """One graph under one model's settings.
+class DiffusionPreparation(ViewPreparation):
+    """A graph in memory under a model's settings.
 
     Attributes:
         operators: The graph's operator, or one for each of its edge types.
     """
 
     operators: tuple[Operator, ...] = ()
-
-    @cached_property
-    def dynamics(self) -> Dynamics:
-        """The equation's right-hand side as it is before training."""
-        return self.settings.new_dynamics(self.settings.dim)
 
     @cached_property
     def operator(self) -> Operator:
@@ -75,25 +67,6 @@ class DiffusionPreparation(Preparation[Settings]):
             )
             for operator in self.operators
         )
-
-    @cached_property
-    def stability(self) -> StabilityReport | None:
-        """What the diffusion does to each frequency; None where it is not linear."""
-        settings = self.settings
-        if not settings.is_fixed_linear:
-            return None
-        return stability_report(
-            self.dynamics, self.spectrum, settings.schedule, settings.orders
-        )
-
-    def describe_stability(self) -> list[str]:
-        """Plain sentences on what the diffusion does to each frequency."""
-        if self.stability is not None:
-            return self.stability.describe()
-        return [
-            f"dynamics {self.settings.dynamics!r} is not linear, or is trained: "
-            "whether steps are stable depends on the features; smaller ones are safer"
-        ]
 
     @cached_property
     def plan(self) -> Plan:
@@ -166,41 +139,12 @@ class DiffusionPreparation(Preparation[Settings]):
             feature_correlation(self.features, edges) for edges in _edges(self.graph)
         ]
 
-    @property
-    def is_homophilic(self) -> bool:
-        """Whether linked nodes are alike, by the edges of some type at least."""
-        return any(one.is_homophilic for one in self.correlations)
-
-    @cached_property
-    def beta(self) -> float | Sequence[float]:
-        """The views' weights; where they were left open, the graph decides.
-
-        Where a node's neighbours tell nothing of it, other views are noise and the
-        local view stands alone. Features made from the edges are no evidence of that.
-        """
-        if self.settings.beta is not None:
-            return self.settings.beta
-        informative = self.structural is not None or any(
-            one.is_informative for one in self.correlations
+    def correlates_without(self, column: int) -> bool:
+        """See the base class."""
+        return any(
+            feature_correlation(self.features, edges, without=column).is_informative
+            for edges in _edges(self.graph)
         )
-        alone = self.findings.outweighing
-        if not informative and alone is not None:
-            # One column hides what the others say, and training does hear them.
-            informative = any(
-                feature_correlation(self.features, edges, without=alone).is_informative
-                for edges in _edges(self.graph)
-            )
-        return 1 / len(self.settings.orders) if informative else UNINFORMATIVE_BETA
-
-    @property
-    def batch_size(self) -> int | None:
-        """Rows of a batch; None for all."""
-        return batch_rows(self.settings, self.graph.num_nodes)
-
-    @property
-    def lr(self) -> float:
-        """The learning rate of a batch."""
-        return batch_lr(self.settings, self.graph.num_nodes)
 
     def source(
         self,
@@ -208,13 +152,7 @@ class DiffusionPreparation(Preparation[Settings]):
         dynamics: Sequence[Dynamics] = (),
         progress: Progress | None = None,
     ) -> ViewSource:
-        """Where the views' hidden features come from, as planned.
-
-        Args:
-            device: Where diffused features go.
-            dynamics: Of each view, where training changes them.
-            progress: Called while features are diffused.
-        """
+        """See the base class."""
         settings = self.settings
         if not settings.is_fixed_linear:
             return Stepped(
@@ -232,44 +170,13 @@ class DiffusionPreparation(Preparation[Settings]):
             *self.filters,
             dtype=self.settings.torch_dtype,
             device=device,
-            progress=progress,
+            progress=None if progress is None else partial(progress, "diffuse"),
         )
-
-    def decisions(self) -> dict[str, Any]:
-        """What was left open in the settings and decided by the graph."""
-        return {"beta": self.beta, "batch_size": self.batch_size, "lr": self.lr}
 
     def schema(self) -> dict[str, Any]:
         """See the base class; with the edge types, if there are any."""
         relations = self.graph.relations
         return {**super().schema(), "relations": relations and [*relations]}
-
-    def describe_decisions(self) -> list[str]:
-        """See the base class."""
-        return beta_notices(self.settings, self.beta)
-
-    def warnings(self) -> list[str]:
-        """See the base class; also of a high-pass filter where linked nodes agree."""
-        texts = super().warnings()
-        amplifies = self.stability is not None and self.stability.amplifies
-        if amplifies and self.is_homophilic:
-            texts.append(
-                "the diffusion amplifies high frequencies on a graph whose linked "
-                f"nodes look alike ({'; '.join(self.describe_stability())}); if that "
-                "is not what you want, choose a smaller step or solver='exact'"
-            )
-        return texts
-
-
-def beta_notices(settings: Settings, beta: float | Sequence[float]) -> list[str]:
-    """What the views' weights tell, where the graph decided them."""
-    alone = len(settings.orders) == 1
-    if settings.beta is not None or beta != UNINFORMATIVE_BETA or alone:
-        return []
-    return [
-        "the features of linked nodes tell nothing of each other: the embedding is the "
-        "local view alone (beta 1)"
-    ]
 
 
 def prepare(
@@ -288,7 +195,12 @@ def prepare(
     notices = [*made.notices, *told, *direction_notices(symmetric, settings)]
     operators = tuple(_operator(edges, settings) for edges in _edges(graph))
     return DiffusionPreparation(
-        graph, made.structural, settings, tuple(notices), made.columns, operators
+        graph,
+        made.structural,
+        settings,
+        tuple(notices),
+        made.columns,
+        operators=operators,
     )
 
 

@@ -92,6 +92,10 @@ class ViewSource(abc.ABC):
         for part in parts:
             yield Batch(part, len(part))
 
+    def release(self) -> None:
+        """Give back memory that only the next batches need."""
+        return
+
     def kept(self, name: str, rows: Tensor | None = None) -> Tensor:  # noqa: ARG002
         """The `features` themselves, or as the `local` or `global` order diffuses."""
         message = f"this encoder has no {name!r} block to keep beside its views"

@@ -17,8 +17,12 @@ from fdgcl.losses import Loss
 from fdgcl.methods.fdgcl.encoder import Encoders
 from fdgcl.methods.fdgcl.sources import Batch, ViewSource
 from fdgcl.methods.fdgcl.steps import Step, dense_products, new_step
+from fdgcl.methods.fdgcl.streamed import Streamed
 from fdgcl.training.process_group import ProcessGroup
 from fdgcl.training.trainable import Trainable
+
+#: The first node, the one after the last, and rows of the embedding.
+Block = tuple[int, int, Tensor]
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,24 @@ class ViewTraining(Trainable[Encoders]):
     def blocks(self) -> Iterator[Tensor]:
         """See the base class."""
         return self.model.embed_blocks(self.source)
+
+    def blocks_of(self, start: int, stop: int, rows: int) -> Iterator[Block]:
+        """The embedding of some nodes of a store, so many at a time.
+
+        Yields:
+            The first node, the one after the last, and their rows.
+        """
+        assert isinstance(self.source, Streamed)
+        for first, last in self.source.blocks(start, stop, rows):
+            with torch.no_grad():
+                block = self.model.combine(self.source)
+            yield first, last, block
+
+    def release(self) -> None:
+        """See the base class."""
+        super().release()
+        self.__dict__.pop("_step", None)
+        self.source.release()
 
     def views(self) -> tuple[Tensor, ...]:
         """See the base class."""

@@ -16,9 +16,8 @@ from fdgcl._memory import describe_size
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl import Combination, view_weights
 from fdgcl.methods.fdgcl.agreement import can_be_fused
-from fdgcl.methods.fdgcl.batching import batch_rows
+from fdgcl.methods.fdgcl.batching import batch_rows, block_rows
 from fdgcl.methods.fdgcl.settings import Settings
-from fdgcl.methods.fdgcl.shards import block_rows
 from fdgcl.methods.fdgcl.shuffling import Shuffle, window_rows
 from fdgcl.methods.fdgcl.statistics import BLOCK_ROWS
 from fdgcl.planning.cost import (
