@@ -18,7 +18,7 @@ class GraphData(Protocol):
 
     Example:
         >>> from fdgcl import block_model
-        >>> isinstance(block_model((6, 6), seed=0), GraphData)
+        >>> isinstance(block_model(12, seed=0), GraphData)
         True
     """
 
