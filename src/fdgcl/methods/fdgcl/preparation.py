@@ -37,7 +37,7 @@ from fdgcl.methods.fdgcl.edge_types import chosen_types
 from fdgcl.methods.fdgcl.plan import Plan, Workload, make_plan
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.operators.feature_correlation import FeatureCorrelation, feature_correlation
-from fdgcl.operators.in_memory import Operator, build_operator
+from fdgcl.operators.in_memory import InMemoryOperator, build_operator
 
 UNINFORMATIVE_BETA = 1.0
 
@@ -58,7 +58,7 @@ class Preparation:
     graph: Graph
     structural: str | None
     settings: Settings
-    operators: tuple[Operator, ...]
+    operators: tuple[InMemoryOperator, ...]
     notices: tuple[str, ...]
     columns: ColumnScale | None = None
 
@@ -74,7 +74,7 @@ class Preparation:
         return self.settings.new_dynamics(self.settings.dim)
 
     @cached_property
-    def operator(self) -> Operator:
+    def operator(self) -> InMemoryOperator:
         """The operator of the whole graph, whatever types its edges have."""
         if len(self.operators) == 1:
             return self.operators[0]
@@ -331,7 +331,7 @@ def _edges(graph: Graph) -> list[csr_array]:
     return [*(graph.relations or {"": graph.adjacency}).values()]
 
 
-def _operator(adjacency: csr_array, settings: Settings) -> Operator:
+def _operator(adjacency: csr_array, settings: Settings) -> InMemoryOperator:
     return build_operator(
         adjacency,
         direction=cast(Direction, settings.direction or "symmetric"),
