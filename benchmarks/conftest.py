@@ -14,7 +14,7 @@ import torch
 from fdgcl import Graph
 from fdgcl.benchmark.problems import bench_settings, generate
 from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
-from fdgcl.operators.in_memory import Operator
+from fdgcl.operators.in_memory import InMemoryOperator
 
 NODES = int(os.environ.get("BENCH_NODES", "20000"))
 DEGREE, FEATURES, DIM = 20, 64, 64
@@ -36,7 +36,7 @@ def prepared(graph: Graph) -> DiffusionPreparation:
 
 
 @pytest.fixture(scope="session")
-def operator(prepared: DiffusionPreparation) -> Operator:
+def operator(prepared: DiffusionPreparation) -> InMemoryOperator:
     """Its operator."""
     return prepared.operator
 

@@ -9,12 +9,12 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from fdgcl.benchmark.solver_in_loop import SolverInLoop
 from fdgcl.methods.fdgcl.precompute import mean_and_covariance
 from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
-from fdgcl.operators.in_memory import Operator
+from fdgcl.operators.in_memory import InMemoryOperator
 from fdgcl.operators.sparse import csr_tensor
 
 
 def test_sparse_product_scipy(
-    benchmark: BenchmarkFixture, operator: Operator, x: torch.Tensor
+    benchmark: BenchmarkFixture, operator: InMemoryOperator, x: torch.Tensor
 ) -> None:
     """A X by SciPy, on one thread."""
     matrix, dense = operator.matrix.matrix.astype(np.float32), x.numpy()
@@ -22,7 +22,7 @@ def test_sparse_product_scipy(
 
 
 def test_sparse_product_torch(
-    benchmark: BenchmarkFixture, operator: Operator, x: torch.Tensor
+    benchmark: BenchmarkFixture, operator: InMemoryOperator, x: torch.Tensor
 ) -> None:
     """A X by a torch CSR tensor as it comes, with 64-bit indices."""
     matrix = operator.matrix.matrix
@@ -36,7 +36,7 @@ def test_sparse_product_torch(
 
 
 def test_sparse_product_ours(
-    benchmark: BenchmarkFixture, operator: Operator, x: torch.Tensor
+    benchmark: BenchmarkFixture, operator: InMemoryOperator, x: torch.Tensor
 ) -> None:
     """A X by the operator that diffusion uses."""
     assert benchmark(operator.apply, x).shape == x.shape

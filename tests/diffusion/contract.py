@@ -22,7 +22,7 @@ from fdgcl.diffusion.dynamics.graphcon import COUPLINGS
 from fdgcl.diffusion.dynamics.gread import REACTIONS
 from fdgcl.diffusion.polynomial import PolynomialFilter
 from fdgcl.diffusion.stepping import diffuse_stepped, run_segments
-from fdgcl.operators.in_memory import Operator, build_operator
+from fdgcl.operators.in_memory import InMemoryOperator, build_operator
 from tolerances import assert_agree
 
 from .cases import STEPPING, noise, random_directed, random_symmetric, relative
@@ -78,7 +78,7 @@ LINEAR = [case for case in CASES if case.build().is_fixed_linear]
 WITH_SYMBOL = [case for case in LINEAR if case.build().has_symbol]
 
 
-def operators(nodes: int) -> Iterator[Operator]:
+def operators(nodes: int) -> Iterator[InMemoryOperator]:
     """One undirected, one directed and averaging; the latter has a node alone."""
     yield build_operator(random_symmetric(nodes, seed=3))
     matrix = random_directed(nodes, 2).tolil()

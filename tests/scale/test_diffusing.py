@@ -21,10 +21,11 @@ from fdgcl.methods.fdgcl.diffusing import begin, diffuse_slice
 from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
-from fdgcl.operators import stored as operator
+from fdgcl.operators import row_blocks
 from fdgcl.operators import stored_correlation as persistence
 from fdgcl.operators.feature_correlation import feature_correlation
-from fdgcl.operators.stored import RowBlocks, StoredOperator
+from fdgcl.operators.row_blocks import RowBlocks
+from fdgcl.operators.stored import StoredOperator
 from tolerances import assert_within, gamma, half_digits, unit_roundoff
 
 LARGE = 10**11
@@ -125,7 +126,7 @@ def test_bits_do_not_depend_on_blocks_or_threads(
     settings = settings_of()
     found = []
     for number, (work, threads) in enumerate([(2**20, 1), (300, 1), (300, 3)]):
-        monkeypatch.setattr(operator, "BLOCK_WORK", work)
+        monkeypatch.setattr(row_blocks, "BLOCK_WORK", work)
         store = make_store(tmp_path / str(number), nodes=3000, edges=20000)
         if work < 2**20:
             assert len(RowBlocks.of(store).bounds) > 50
@@ -154,8 +155,8 @@ def test_no_step_at_all_leaves_the_features(tmp_path: Path) -> None:
 def test_hubs_get_blocks_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(operator, "BLOCK_WORK", 100)
-    monkeypatch.setattr(operator, "SCAN_ROWS", 7)
+    monkeypatch.setattr(row_blocks, "BLOCK_WORK", 100)
+    monkeypatch.setattr(row_blocks, "SCAN_ROWS", 7)
     store = make_store(tmp_path / "g", nodes=50, edges=4000)
     blocks = RowBlocks.of(store)
     starts = np.load(store.folder / "graph" / "starts.npy")

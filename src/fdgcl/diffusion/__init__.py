@@ -20,14 +20,14 @@ from fdgcl.diffusion.short_memory import short_memory_bound
 from fdgcl.diffusion.solvers import SOLVERS
 from fdgcl.diffusion.spectral import frequency_response
 from fdgcl.diffusion.stepping import GRADIENTS, Gradient, diffuse_stepped
-from fdgcl.operators.in_memory import Operator
+from fdgcl.operators.in_memory import InMemoryOperator
 
 Method = Literal["auto", "polynomial", "stepped"]
 
 
 def diffuse(
     dynamics: Dynamics,
-    operator: Operator,
+    operator: InMemoryOperator,
     x: Tensor,
     orders: Sequence[float],
     schedule: Schedule,

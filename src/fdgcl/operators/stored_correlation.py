@@ -68,7 +68,7 @@ def _returning(operator: StoredOperator) -> Tensor:
     def on_block(start: int, stop: int, product: Tensor) -> None:
         torch.mul(product, scale[start:stop], out=found[start:stop])
 
-    operator.each_block(scale, on_block, squared=True)
+    operator.weights.each_block(scale, on_block, squared=True)
     return found
 
 
@@ -117,6 +117,6 @@ def _correlations(
         with lock:
             sums.add_(found)
 
-    operator.each_block(scaled, on_block)
+    operator.weights.each_block(scaled, on_block)
     energy, one, two, back = sums.tolist()
     return (one / energy, (two - back) / energy) if energy else (0.0, 0.0)

@@ -32,7 +32,7 @@ from fdgcl.methods.fdgcl.plan import Plan, Workload, make_plan
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.preparation import direction_notices, prepare_graph
 from fdgcl.operators.feature_correlation import FeatureCorrelation, feature_correlation
-from fdgcl.operators.in_memory import Operator, build_operator
+from fdgcl.operators.in_memory import InMemoryOperator, build_operator
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +43,10 @@ class DiffusionPreparation(ViewPreparation):
         operators: The graph's operator, or one for each of its edge types.
     """
 
-    operators: tuple[Operator, ...] = ()
+    operators: tuple[InMemoryOperator, ...] = ()
 
     @cached_property
-    def operator(self) -> Operator:
+    def operator(self) -> InMemoryOperator:
         """The operator of the whole graph, whatever types its edges have."""
         if len(self.operators) == 1:
             return self.operators[0]
@@ -209,7 +209,7 @@ def _edges(graph: Graph) -> list[csr_array]:
     return [*(graph.relations or {"": graph.adjacency}).values()]
 
 
-def _operator(adjacency: csr_array, settings: Settings) -> Operator:
+def _operator(adjacency: csr_array, settings: Settings) -> InMemoryOperator:
     return build_operator(
         adjacency,
         direction=cast(Direction, settings.direction or "symmetric"),

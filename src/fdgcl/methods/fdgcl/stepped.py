@@ -10,7 +10,7 @@ from torch import Tensor
 from fdgcl.diffusion import Dynamics, Gradient, Schedule, diffuse_stepped
 from fdgcl.methods.fdgcl.features import FeatureMatrix, Features
 from fdgcl.methods.fdgcl.sources import ViewSource
-from fdgcl.operators.in_memory import Operator
+from fdgcl.operators.in_memory import InMemoryOperator
 
 
 @final
@@ -29,7 +29,7 @@ class Stepped(ViewSource):
     def __init__(
         self,
         features: Features,
-        operator: Operator,
+        operator: InMemoryOperator,
         dynamics: Sequence[Dynamics],
         orders: Sequence[float],
         schedule: Schedule,

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
 from fdgcl.graphs import load_dataset, power_law_graph
-from fdgcl.operators.in_memory import build_operator
+from fdgcl.operators.in_memory import LANCZOS_STEPS, build_operator
 from fdgcl.operators.lanczos import lanczos
 from fdgcl.operators.sparse import SparseMatrix
 from tolerances import assert_agree
@@ -51,7 +51,7 @@ def test_moments_of_the_start_are_those_of_the_matrix():
 
 def test_a_spectrum_of_few_values_is_found_completely():
     dense = np.ones((150, 150)) / 150
-    found = lanczos(SparseMatrix(csr_array(dense)))
+    found = lanczos(SparseMatrix(csr_array(dense)), LANCZOS_STEPS)
     assert found.is_complete
     assert len(found.diagonal) == 2
     assert_agree(found.smallest_eigenvalue(), 0, size=1)
@@ -63,7 +63,7 @@ def test_float32_bounds_the_spectrum_too(seed):
     matrix = build_operator(graph.adjacency).similar
     end = eigsh(matrix.matrix, 1, which="SA", return_eigenvectors=False)[0]
     bounds = [
-        lanczos(matrix, dtype=dtype).smallest_eigenvalue()
+        lanczos(matrix, LANCZOS_STEPS, dtype).smallest_eigenvalue()
         for dtype in (torch.float32, torch.float64)
     ]
     assert max(bounds) <= end

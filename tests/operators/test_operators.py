@@ -13,7 +13,7 @@ from scipy.sparse.linalg import eigsh
 
 from fdgcl._checks import InputError
 from fdgcl.graphs import Graph, read_compact
-from fdgcl.operators import in_memory as operators
+from fdgcl.operators.base import Operator
 from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree, assert_within, gamma, half_digits
 
@@ -247,7 +247,7 @@ def test_directed_spectra_lie_in_the_disc_over_the_bound(normalization, self_loo
 def test_the_bound_is_computed_once(monkeypatch):
     operator = build_operator(csr_array(ring(9)))
     first = operator.lambda_max
-    monkeypatch.delattr(operators.Operator, "_smallest_eigenvalue")
+    monkeypatch.delattr(Operator, "_smallest_eigenvalue")
     assert operator.lambda_max == first
 
 
