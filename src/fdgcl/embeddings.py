@@ -58,6 +58,10 @@ def write_embeddings(path: str | os.PathLike[str], ids: Any, embedding: Any) -> 
 
     Raises:
         InputError: The shapes do not fit, or the file cannot be written.
+
+    Example:
+        >>> from fdgcl.embeddings import write_embeddings
+        >>> write_embeddings("two.parquet", ["ann", "bob"], [[0.5, 1.0], [2.0, 0.0]])
     """
     import pyarrow.parquet as pq
 
@@ -149,6 +153,13 @@ def read_embeddings(
     Raises:
         InputError: The file or a part is missing, is not such a table, or an id comes
             twice.
+
+    Example:
+        >>> from fdgcl.embeddings import read_embeddings, write_embeddings
+        >>> write_embeddings("two.parquet", ["ann", "bob"], [[0.5, 1.0], [2.0, 0.0]])
+        >>> ids, z = read_embeddings("two.parquet")
+        >>> ids.tolist(), z.shape
+        (['ann', 'bob'], (2, 2))
     """
     file = Path(path)
     if file.is_dir():

@@ -58,6 +58,13 @@ def ridge_probe(
         InputError: Anything that does not fit together, an empty part of a split, an
             unlabelled node in one, or validation or test values that are all the
             same.
+
+    Example:
+        >>> from fdgcl import block_model, ridge_probe
+        >>> graph = block_model(500)
+        >>> price = graph.features @ range(16)
+        >>> ridge_probe(graph.features, price, graph.splits).test_mean > 0.99
+        True
     """
     if not penalties:
         message = "penalties is empty; give at least one"

@@ -42,6 +42,14 @@ class GraphDataset:
 
     Raises:
         InputError: The parts do not make up a dataset; the message names the part.
+
+    Example:
+        >>> from fdgcl import Graph, GraphDataset
+        >>> ring = Graph.from_edges([(0, 1), (1, 2), (2, 0)])
+        >>> path = Graph.from_edges([(0, 1), (1, 2)])
+        >>> graphs = GraphDataset.from_graphs([ring, path], y=["ring", "path"])
+        >>> len(graphs), graphs.graph.num_nodes, graphs.class_names
+        (2, 6, ('path', 'ring'))
     """
 
     graph: Graph

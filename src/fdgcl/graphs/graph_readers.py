@@ -57,6 +57,7 @@ def read_graphs(
 
     Example:
         >>> import pyarrow as pa
+        >>> from fdgcl.graphs import read_graphs
         >>> edges = pa.table({"source": ["a", "c"], "target": ["b", "d"]})
         >>> whose = pa.table({"node": ["a", "b", "c", "d"], "graph": [1, 1, 2, 2]})
         >>> len(read_graphs(edges, whose))

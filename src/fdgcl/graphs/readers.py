@@ -85,6 +85,7 @@ def read_graph(
 
     Example:
         >>> import pyarrow as pa
+        >>> from fdgcl import read_graph
         >>> edges = pa.table({"payer": ["a", "b"], "payee": ["b", "c"], "note": [1, 2]})
         >>> read_graph(edges).reading
         ('edges: payer -> payee; ignored: note',)
@@ -122,6 +123,7 @@ def read_labels(path: TableLike, ids: Any, **options: Any) -> Targets:
 
     Example:
         >>> import pyarrow as pa
+        >>> from fdgcl.graphs import read_labels
         >>> table = pa.table({"id": [7, 8], "risk": ["low", "high"]})
         >>> read_labels(table, [8, 7]).codes.tolist()
         [0, 1]

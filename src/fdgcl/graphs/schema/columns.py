@@ -32,8 +32,10 @@ class Overrides:
         beside_units: Whether features of size 1 stand beside those of the table, as
             those of several tables do.
 
-    >>> Overrides(categorical=("zip",), scaling="none").asked
-    frozenset({'zip'})
+    Example:
+        >>> from fdgcl.graphs.schema import Overrides
+        >>> Overrides(categorical=("zip",), scaling="none").asked
+        frozenset({'zip'})
     """
 
     columns: tuple[str, ...] | None = None
@@ -69,10 +71,12 @@ class ColumnSchema:
         statistics: What the encoding needs to know, as JSON has it.
         outputs: Names of the columns of the feature matrix that come of it.
 
-    >>> ColumnSchema.feature("age", "standard", "scaled", {"missing": 2}).outputs
-    ('age', 'age missing')
-    >>> ColumnSchema.ignored("name", "text").role
-    'ignored'
+    Example:
+        >>> from fdgcl.graphs.schema import ColumnSchema
+        >>> ColumnSchema.feature("age", "standard", "scaled", {"missing": 2}).outputs
+        ('age', 'age missing')
+        >>> ColumnSchema.ignored("name", "text").role
+        'ignored'
     """
 
     name: str

@@ -27,16 +27,15 @@ class FeatureSchema:
     Attributes:
         columns: One for each column, in the order of the table it was fitted on.
 
-    >>> import pyarrow as pa
-    >>> from fdgcl.graphs.schema import fit_schema
-    >>> table = pa.table({"age": [20, 40, 60], "paid": [True, False, True]})
-    >>> schema = fit_schema(table, typed=True, where="x.parquet")
-    >>> schema.feature_names, schema.width
-    (('age', 'paid'), 2)
-    >>> schema.encode(table.columns).values
-    array([[-1.2247449,  1.       ],
-           [ 0.       ,  0.       ],
-           [ 1.2247449,  1.       ]], dtype=float32)
+    Example:
+        >>> import pyarrow as pa
+        >>> from fdgcl.graphs.schema import fit_schema
+        >>> table = pa.table({"age": [20, 40, 60], "paid": [True, False, True]})
+        >>> schema = fit_schema(table, typed=True, where="x.parquet")
+        >>> schema.feature_names, schema.width
+        (('age', 'paid'), 2)
+        >>> schema.encode(table.columns).values.shape
+        (3, 2)
     """
 
     columns: tuple[ColumnSchema, ...]

@@ -50,15 +50,18 @@ class _Gathering(Protocol):
 class SchemaFitter:
     """Decides what becomes of the columns of a table whose rows come in batches.
 
-    >>> table = pa.table({"age": [31.0, 44.0, 58.0], "income": [2e4, 9e4, 5e4]})
-    >>> fitter = SchemaFitter(
-    ...     table.column_names, table.schema.types, typed=True,
-    ...     overrides=Overrides(), where="x.parquet",
-    ... )
-    >>> fitter.update(table.slice(0, 2).columns, 0)
-    >>> fitter.update(table.slice(2).columns, 2)
-    >>> fitter.finish().feature_names
-    ('age', 'income')
+    Example:
+        >>> import pyarrow as pa
+        >>> from fdgcl.graphs.schema import Overrides, SchemaFitter
+        >>> table = pa.table({"age": [31.0, 44.0, 58.0], "income": [2e4, 9e4, 5e4]})
+        >>> fitter = SchemaFitter(
+        ...     table.column_names, table.schema.types, typed=True,
+        ...     overrides=Overrides(), where="x.parquet",
+        ... )
+        >>> fitter.update(table.slice(0, 2).columns, 0)
+        >>> fitter.update(table.slice(2).columns, 2)
+        >>> fitter.finish().feature_names
+        ('age', 'income')
     """
 
     def __init__(
@@ -329,12 +332,15 @@ def fit_schema(
     Raises:
         InputError: As `SchemaFitter`.
 
-    >>> table = pa.table({"city": ["Rome", "Oslo"] * 3, "name": list("uvwxyz")})
-    >>> schema = fit_schema(table, typed=True, where="x.parquet")
-    >>> schema.feature_names
-    ('city=Oslo', 'city=Rome')
-    >>> schema.ignored()
-    (('name', 'text'),)
+    Example:
+        >>> import pyarrow as pa
+        >>> from fdgcl.graphs.schema import fit_schema
+        >>> table = pa.table({"city": ["Rome", "Oslo"] * 3, "name": list("uvwxyz")})
+        >>> schema = fit_schema(table, typed=True, where="x.parquet")
+        >>> schema.feature_names
+        ('city=Oslo', 'city=Rome')
+        >>> schema.ignored()
+        (('name', 'text'),)
     """
     fitter = SchemaFitter(
         table.column_names,

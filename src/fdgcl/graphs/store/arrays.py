@@ -44,6 +44,15 @@ class StoredArray:
         shape: Rows and, of a matrix, columns.
         dtype: Of its numbers.
         checksums: CRC-32 of every `CHUNK_BYTES` after the header.
+
+    Example:
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> from fdgcl.graphs.store import StoredArray
+        >>> from fdgcl.graphs.store.arrays import write_array
+        >>> _ = write_array(Path("x.npy"), np.array([3, 1, 4, 1]))
+        >>> StoredArray.open(Path("x.npy")).read(1, 3).tolist()
+        [1, 4]
     """
 
     path: Path
