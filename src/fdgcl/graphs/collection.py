@@ -223,8 +223,8 @@ class GraphDataset:
 
     @classmethod
     def from_pyg(cls, graphs: Iterable[Any], **options: Any) -> GraphDataset:
-        """Make a dataset of many `Data`; see `adaptors.graphs_from_pyg`."""
-        from fdgcl.graphs.adaptors import graphs_from_pyg
+        """Make a dataset of many `Data`; see `pyg.graphs_from_pyg`."""
+        from fdgcl.graphs.pyg import graphs_from_pyg
 
         return graphs_from_pyg(graphs, **options)
 

@@ -204,7 +204,7 @@ class Graph:
             >>> {name: matrix.nnz for name, matrix in graph.relations.items()}
             {'buys': 2, 'knows': 1}
         """
-        from fdgcl.graphs.edges import from_edges
+        from fdgcl.graphs.edge_pairs import from_edges
 
         return from_edges(
             edges,
@@ -281,9 +281,9 @@ class Graph:
     def from_pyg(cls, data: Any, **options: Any) -> Graph:
         """Make a graph of PyTorch Geometric's `Data` or `HeteroData`.
 
-        See `adaptors.from_pyg`.
+        See `pyg.from_pyg`.
         """
-        from fdgcl.graphs.adaptors import from_pyg
+        from fdgcl.graphs.pyg import from_pyg
 
         return from_pyg(data, **options)
 
