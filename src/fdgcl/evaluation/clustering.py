@@ -1,4 +1,4 @@
-"""k-means: what an embedding is worth without any labels."""
+"""Clusters of an embedding by k-means, and how well they agree with labels."""
 
 from __future__ import annotations
 

@@ -43,9 +43,9 @@ def multilabel_probe(
 
     Each is fitted as by `linear_probe`. Validation nodes choose its weight decay,
     normalisation and stopping step by ROC-AUC, and then the threshold of its
-    prediction by F1; a label that validation nodes have all or none of is chosen by
-    accuracy, at a chance of one half, and one that no training node has is never
-    predicted. The test nodes are scored once, after that.
+    prediction by F1. Where all or none of the validation nodes have a label, accuracy
+    decides instead, at a threshold of one half; a label that no training node has is
+    never predicted. The test nodes are scored once, after that.
 
     Args:
         z: The embedding, (nodes, dim): NumPy, torch or SciPy sparse.
@@ -139,7 +139,7 @@ def mean_auc(scores: Floats, labels: Ints) -> tuple[float, int]:
 def f1_scores(predicted: Bools, labels: Ints) -> tuple[float, float]:
     """Return F1 over all pairs of row and label, and its mean over the labels.
 
-    A label that no row has and none is said to have counts 0.
+    A label that no row has, and that is predicted for none, counts 0.
 
     Args:
         predicted: (rows, labels) whether a label is said to apply.
@@ -178,7 +178,7 @@ def best_threshold(scores: Floats, truth: Ints) -> float:
 
 
 def check_contrast(splits: Splits, labels: npt.NDArray[Any]) -> None:
-    """Refuse validation or test nodes where no label can be told from the rest.
+    """Refuse validation or test nodes that no label divides.
 
     Raises:
         InputError: All of the nodes, or none, have each label.
@@ -202,8 +202,8 @@ def _share(
         return None
     report = progress
 
-    def told(done: int, total: int) -> None:
+    def report_part(done: int, total: int) -> None:
         each = total // part
         report(start * each + done, count * each)
 
-    return told
+    return report_part

@@ -1,4 +1,4 @@
-"""Nearest neighbours by cosine: what an embedding is worth for search."""
+"""Scores of an embedding by nearest neighbours: how well it serves search."""
 
 from __future__ import annotations
 

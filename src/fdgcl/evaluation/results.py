@@ -185,7 +185,7 @@ class MultilabelResult(Scored):
         test_micro_f1: F1 over all pairs of node and label together.
         test_macro_f1: F1 of each label, mean over all.
         labels: Number of labels.
-        scored: How many of them the ROC-AUC on test nodes is the mean over.
+        scored: How many of them the mean ROC-AUC on test nodes is taken over.
 
     Example:
         >>> import numpy as np

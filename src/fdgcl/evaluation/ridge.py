@@ -1,4 +1,4 @@
-"""Ridge regression on a frozen embedding: what it is worth for values."""
+"""Scores of an embedding by ridge regression of values on top of it."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class _Rows:
 
     @property
     def dtype(self) -> type[np.floating[Any]]:
-        """What the embedding came in."""
+        """The precision of the embedding as given."""
         double = self.matrix.dtype in (torch.float64, np.dtype(np.float64))
         return np.float64 if double else np.float32
 

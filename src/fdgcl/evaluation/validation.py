@@ -28,8 +28,8 @@ def validation_scores(
 ) -> tuple[float, ...]:
     """Return the validation accuracy of a linear probe, one for each split.
 
-    The numbers are those of `linear_probe(..., measure="accuracy").val`, from less: no
-    test node is named and no test label is needed. What the probe may choose from is
+    The numbers are those of `linear_probe(..., measure="accuracy").val`, but neither
+    test nodes nor their labels are needed. What the probe may choose from is
     its default.
 
     Args:

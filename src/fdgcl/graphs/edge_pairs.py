@@ -70,7 +70,7 @@ def from_edges(
 def _from_tables(
     edges: Any, features: Any, name: str, others: Mapping[str, Any]
 ) -> Graph:
-    """Make a graph of data frames, which say themselves what their columns are."""
+    """Make a graph of data frames, whose columns have names."""
     given = [key for key, value in others.items() if value is not None]
     plain = features is None or is_dataframe(features)
     if given or not is_dataframe(edges) or not plain:

@@ -1,4 +1,4 @@
-"""Reading a graph of one's own: edges, and maybe features and labels, from tables."""
+"""Reading a graph from tables: edges and, if there are any, features and labels."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class _Nodes:
 
 
 def _head_ids(listed: EdgeList) -> pa.Array:
-    """The ids of the first edges, as a graph larger than memory looks at them too."""
+    """The ids of the first edges, the same ones that an import looks at."""
     return node_ids.distinct(listed.start[:HEAD_ROWS], listed.end[:HEAD_ROWS])
 
 

@@ -1,4 +1,4 @@
-"""Which nodes train, choose and test: masks, one row per split."""
+"""Training, validation and test nodes: masks, one row per split."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _by_class(
 def per_class_split(
     y: Any, *, per_class: int = 20, val: int = 500, test: int = 1000, seed: int = 0
 ) -> Splits:
-    """Draw one split as Planetoid has them: so many training nodes of each class.
+    """Draw one split like Planetoid's: a fixed number of training nodes per class.
 
     Args:
         y: (N,) class codes; a negative code is no label, and such nodes are left out.

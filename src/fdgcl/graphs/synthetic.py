@@ -1,4 +1,4 @@
-"""Graphs made on the spot, for tests, demos and scale runs."""
+"""Random graphs, for tests, demos and scale runs."""
 
 from __future__ import annotations
 

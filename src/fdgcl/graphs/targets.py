@@ -145,7 +145,7 @@ class Targets:
             raise InputError(message)
 
     def refuse_trivial(self, where: str) -> None:
-        """Refuse what tells nothing when it is predicted.
+        """Refuse labels whose prediction would mean nothing.
 
         Args:
             where: What has these labels, for the message.

@@ -13,7 +13,7 @@ from fdgcl.graphs.schema.hashing import HASH_COLUMNS
 SCALINGS = ("auto", "none", "standard", "robust")
 NUMBERS = ("as-is", "standard", "robust", "boolean")
 CATEGORIES = ("one-hot", "hashed")
-# The reason that is told of numbers which the table holds as text.
+# The reason that is reported for numbers which the table holds as text.
 WRITTEN = "numbers written as text"
 ENCODINGS = (*NUMBERS, *CATEGORIES, "time", "vector", "none")
 

@@ -120,8 +120,8 @@ class FeatureSchema:
         extra = [name for name in names if name not in known]
         if lacking:
             raise _lacking(lacking, extra, where)
-        told = f"{where}: ignored, because training did not have it: {listed(extra)}"
-        return wanted, (told,) if extra else ()
+        note = f"{where}: ignored, because training did not have it: {listed(extra)}"
+        return wanted, (note,) if extra else ()
 
     def encode(
         self,
@@ -151,7 +151,7 @@ class FeatureSchema:
         rows = len(columns[0])
         values = np.empty((rows, self.width), np.float32) if out is None else out
         step = block_rows(len(columns))
-        told = Surprises()
+        surprises = Surprises()
         for start in range(0, rows, step):
             end = min(start + step, rows)
             part = (
@@ -160,8 +160,8 @@ class FeatureSchema:
                 else [column.slice(start, end - start) for column in columns]
             )
             place = Rows(first + start, where)
-            told += self._plan.encode(part, place, values[start:end])
-        return Encoded(values, told)
+            surprises += self._plan.encode(part, place, values[start:end])
+        return Encoded(values, surprises)
 
     @cached_property
     def _plan(self) -> Plan:

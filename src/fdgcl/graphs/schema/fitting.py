@@ -78,7 +78,7 @@ class SchemaFitter:
         Args:
             names: Of the columns.
             types: Of the columns.
-            typed: Whether the file itself tells numbers from text.
+            typed: Whether the file itself distinguishes numbers from text.
             overrides: What the user asked for.
             where: The file, for messages.
 
@@ -174,7 +174,7 @@ class SchemaFitter:
                 all.
 
         Raises:
-            InputError: A value is none that its column can have.
+            InputError: A value is not one that its column can have.
             ValueError: The rows or columns do not follow those before.
         """
         wanted = tuple(range(len(self._names)) if places is None else places)
@@ -214,7 +214,7 @@ class SchemaFitter:
         return self._group
 
     def _close_group(self) -> None:
-        """Sum up a group, of which all rows are in; what it held is let go."""
+        """Sum up a group, all of whose rows are in, and free what it held."""
         group = self._group
         if group is None:
             return
@@ -325,7 +325,7 @@ def fit_schema(
 
     Args:
         table: All rows.
-        typed: Whether the file itself tells numbers from text.
+        typed: Whether the file itself distinguishes numbers from text.
         overrides: What the user asked for.
         where: The file, for messages.
 

@@ -74,7 +74,7 @@ def _fit_dense(
     )
     found = first.joined(others)
     if bool((found.constant | (found.count == 0)).all()):
-        message = f"{where} has only constant columns, which tell nodes nothing apart"
+        message = f"{where} has only constant columns, which do not distinguish nodes"
         raise InputError(message)
     scales = Scales(found, scaling, judged=np.ones(width, np.bool_), beside_units=False)
     holes = np.flatnonzero(found.count < rows)

@@ -1,4 +1,4 @@
-"""What comes with features: what was unlike training, and where rows stand."""
+"""What is reported with features: what was unlike training, and in which rows."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Encoded(NamedTuple):
 
     Attributes:
         values: (rows, width) float32.
-        surprises: What to tell.
+        surprises: What was unlike training.
 
     Example:
         >>> import numpy as np

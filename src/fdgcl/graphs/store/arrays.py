@@ -62,7 +62,7 @@ class StoredArray:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Find a finished array, and see that its file has the right size.
+        """Open a finished array, after a check of its file's size.
 
         Raises:
             DamagedError: It is missing, unfinished or cut short.
@@ -340,8 +340,8 @@ class ArrayWriter:
             "dtype": self.dtype.str,
             "checksums": self._sums.done,
         }
-        # The same array again is whole at every moment, whoever else writes it; another
-        # one of this name is none from here on, until this one is.
+        # If another process writes the same array, it stays whole at every moment; a
+        # different one of this name is unfinished from here on, until this one is.
         note = note_path(self.path)
         found = _read_json(note)
         if found is not None and found != value:
