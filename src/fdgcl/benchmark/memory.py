@@ -23,7 +23,7 @@ def peak_memory(device: torch.device) -> Iterator[list[int]]:
     """Yield a list of one entry: the most memory that the block added, in bytes.
 
     On CUDA that is the allocator's peak. On a processor it is the resident set,
-    looked at every 2 ms: what lives for less than that may go unseen.
+    sampled every 2 ms: what lives for less than that may be missed.
     """
     peak = [0]
     if device.type == "cuda":

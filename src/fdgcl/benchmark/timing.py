@@ -114,7 +114,7 @@ def _source(
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Wait until nobody else on this machine is timing: two would slow each other."""
+    """Wait until no other process here is timing: two would slow each other down."""
     path = Path(tempfile.gettempdir()) / f"fdgcl-timing-{os.getuid()}.lock"
     with path.open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)

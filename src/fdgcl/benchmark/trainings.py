@@ -33,7 +33,7 @@ class Training:
         parts: Seconds of each part of the work before the first epoch.
         epochs: Seconds of each epoch.
         total_seconds: From the graph to trained encoders.
-        peak_bytes: The most memory that all of it added; 0 where nobody looked.
+        peak_bytes: The most memory that all of it added; 0 where it was not measured.
         losses: Of each epoch.
         untrained: The embedding before the first epoch, where it was asked for.
         embedding: The one after the last, likewise.
@@ -67,7 +67,7 @@ def train_ours(
     """
     device = settings.torch_device
     with _watched(device, watch_memory) as peak, warnings.catch_warnings():
-        # Whether the views collapse is no matter of time.
+        # Whether the views collapse does not concern the time.
         warnings.simplefilter("ignore", TrainingWarning)
         watch = _Watch(device)
         prepared = prepare(graph, settings)
@@ -157,7 +157,7 @@ class _Watch:
 
 @contextmanager
 def _watched(device: torch.device, wanted: bool) -> Iterator[list[int]]:
-    """The peak of the block in a list of one entry; 0 where nobody wants to know."""
+    """The peak of the block in a list of one entry; 0 where it is not asked for."""
     if not wanted:
         yield [0]
         return

@@ -24,7 +24,7 @@ class Experiment:
     Attributes:
         table: The table it belongs to.
         dataset: The dataset's name.
-        variant: What tells it from the table's others on that dataset.
+        variant: What distinguishes it from the table's others on that dataset.
         label: The row's name, for people.
         settings: Every setting of the model.
         options: What the table's measure needs beyond settings.

@@ -18,7 +18,7 @@ def kind_of(task: Task) -> Kind:
 class TaskQueue:
     """The tasks that are left: kinds never seen before first, then the longest.
 
-    Starting with one of each kind tells early how long everything takes; of the rest
+    Starting with one of each kind shows early how long everything takes; of the rest
     the longest come first, so that no process is left with one of them at the end.
 
     Args:

@@ -45,7 +45,7 @@ TOLERANCE = 1e-12
 class Theorem(Measure):
     """Nothing is trained and nothing is random: one unit, whatever the seeds.
 
-    It gives three kinds of records, told apart by `what`: the `graph` with what the
+    It gives three kinds of records, distinguished by `what`: the `graph` with what the
     proof's expansion says of it, one `solution` each for the equation's own solution
     and for the solver's, and the `times` from which on the smaller order keeps more.
     """

@@ -2,8 +2,8 @@
 
 - `G/manifest.json`: what there is, written when the import is done
 - `G/graph/starts.npy`: where the neighbours of each node start, int64
-- `G/graph/neighbours.npy`: whom each node gathers from, sorted, without itself
-- `G/graph/weights.npy`: how much; only where weights are not all one
+- `G/graph/neighbours.npy`: the nodes that each one gathers from, sorted, without itself
+- `G/graph/weights.npy`: their weights; only where weights are not all one
 - `G/features/000.npy, ...`: the features, some columns in each
 - `G/ids/...`: the nodes' names; only where they are not 0, 1, 2, ...
 - `G/diffused/...`: the features diffused, by what was asked for
@@ -50,7 +50,7 @@ class Manifest:
         feature_names: Their names, where they have any.
         structural: The kind of features made from the edges; None for its own.
         feature_schema: How columns became features, as `FeatureSchema.to_dict` has it.
-        reading: What was taken for what when files were read, in sentences.
+        reading: How files were read, in sentences.
     """
 
     name: str
@@ -71,7 +71,19 @@ class Manifest:
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """A finished store."""
+    """A finished store.
+
+    Example:
+        >>> import pyarrow as pa, pyarrow.parquet as pq
+        >>> from fdgcl.graphs.importing import import_graph
+        >>> from fdgcl.graphs.store import Store
+        >>> edges = pa.table({"source": ["ann", "bob"], "target": ["bob", "cid"]})
+        >>> pq.write_table(edges, "edges.parquet")
+        >>> _ = import_graph("edges.parquet", "store", memory=2**31)
+        >>> store = Store.open("store")
+        >>> store.manifest.nodes, store.read_ids(0, 3).tolist()
+        (3, ['ann', 'bob', 'cid'])
+    """
 
     folder: Path
     manifest: Manifest
@@ -81,7 +93,7 @@ class Store:
         """Read the manifest of a store.
 
         Raises:
-            InputError: It is none, or its import is not done.
+            InputError: It is not a store, or its import is not finished.
         """
         place = Path(folder)
         path = manifest_path(place)
@@ -214,7 +226,7 @@ def _digest(arrays: Iterable[StoredArray]) -> str:
 
 
 def _is_whole(manifest: Manifest) -> bool:
-    """Whether values are of their types, and are some that there can be."""
+    """Whether values have the right types and are possible."""
     sizes = (manifest.nodes, manifest.entries, manifest.edges, manifest.features)
     counts = (*sizes, manifest.block_columns)
     texts = (manifest.name, manifest.source, *(manifest.feature_names or ()))
@@ -231,7 +243,7 @@ def _is_whole(manifest: Manifest) -> bool:
 
 
 def _part(path: Path, *shape: int) -> StoredArray:
-    """Open an array of a store, and see that it is of this store."""
+    """Open an array of a store, and check that it belongs to it."""
     array = StoredArray.open(path)
     if array.shape != shape:
         message = (
@@ -244,7 +256,7 @@ def _part(path: Path, *shape: int) -> StoredArray:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Say that a store is finished."""
+    """Mark a store as finished."""
     value = {"format": FORMAT, "fdgcl": __version__, **asdict(manifest)}
     write_json(manifest_path(folder), value)
 
@@ -260,12 +272,12 @@ def starts_path(folder: Path) -> Path:
 
 
 def neighbours_path(folder: Path) -> Path:
-    """Whom each node gathers from."""
+    """The nodes that each node gathers from."""
     return folder / "graph" / "neighbours.npy"
 
 
 def weights_path(folder: Path) -> Path:
-    """How much it gathers."""
+    """With which weights."""
     return folder / "graph" / "weights.npy"
 
 
