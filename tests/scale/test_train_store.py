@@ -22,7 +22,7 @@ from fdgcl.graphs.store.arrays import write_array
 from fdgcl.graphs.store.store import Store
 from fdgcl.losses import LOSSES
 from fdgcl.methods.fdgcl import store_fitting as fitting
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
+from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.store_fitting import Trained, default_run, train_store
 from fdgcl.methods.fdgcl.training_plan import plan_training

@@ -10,7 +10,7 @@ from stores import make_store
 from fdgcl import FDGCL
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import Diffusion
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
+from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
 
 MEMORY = 4 * 10**9

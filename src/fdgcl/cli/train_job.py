@@ -25,8 +25,8 @@ from fdgcl.cli.talk import Talk
 from fdgcl.embeddings import part_files
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import Diffusion
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
 from fdgcl.methods.fdgcl.fitting import beta_notices
+from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
 from fdgcl.methods.fdgcl.store_fitting import (

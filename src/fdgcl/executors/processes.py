@@ -8,11 +8,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
+from typing import Any
 
 from fdgcl._checks import check_count
 from fdgcl._environment import environment
 from fdgcl._interrupts import without_interrupts
-from fdgcl.executors.base import Task, WorkerError, share_of_cores
+from fdgcl.executors.base import T, Task, WorkerError, share_of_cores
 from fdgcl.executors.worker import begin, perform
 
 TRIES = 3
@@ -35,7 +36,7 @@ class Processes:
         self.workers = check_count("workers", workers)
         self.threads = share_of_cores(threads, self.workers)
 
-    def run(self, tasks: Sequence[Task], done: Callable[[int], None]) -> None:
+    def run(self, tasks: Sequence[Task[T]], done: Callable[[T], Any]) -> None:
         """Run all tasks.
 
         Raises:
@@ -43,42 +44,49 @@ class Processes:
             WorkerError: Processes died too often.
         """
         waiting = deque(tasks)
-        tries: Counter[int] = Counter()
+        tries: Counter[str] = Counter()
         while waiting:
             lost = self._run_pool(waiting, done)
-            tries.update(task.number for task in lost)
-            hopeless = sorted(n for n, count in tries.items() if count >= TRIES)
+            tries.update(task.key for task in lost)
+            hopeless = sorted(key for key, count in tries.items() if count >= TRIES)
             if hopeless:
-                raise WorkerError(died(hopeless, TRIES))
+                raise WorkerError(died(hopeless[0], TRIES))
             waiting.extendleft(reversed(lost))
 
     def _run_pool(
-        self, waiting: deque[Task], done: Callable[[int], None]
-    ) -> list[Task]:
+        self, waiting: deque[Task[T]], done: Callable[[T], Any]
+    ) -> list[Task[T]]:
         """Run what waits; return what was being run when a process died."""
         with _pool(min(self.workers, len(waiting)), self.threads) as submit:
             # No more than can run: all that is lost with a pool was running.
-            flying: dict[Future[int], Task] = {}
+            running: dict[Future[T], Task[T]] = {}
             try:
-                while waiting or flying:
-                    while waiting and len(flying) < self.workers:
-                        flying[submit(waiting[0])] = waiting[0]
+                while waiting or running:
+                    while waiting and len(running) < self.workers:
+                        running[submit(waiting[0])] = waiting[0]
                         waiting.popleft()
-                    for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
                         done(future.result())
-                        del flying[future]
+                        del running[future]
             except BrokenProcessPool:
-                return list(flying.values())
+                return list(running.values())
         return []
 
 
-def died(numbers: Sequence[int], times: int) -> str:
-    """The sentence for slices that cost their workers' lives."""
-    which = ", ".join(map(str, numbers))
+def died(key: str, times: int) -> str:
+    """The sentence for a task whose processes died.
+
+    Args:
+        key: Of the task.
+        times: How many of them did.
+
+    Example:
+        >>> died("slice 1", 3)[:40]
+        'a worker died 3 times at slice 1: was th'
+    """
     return (
-        f"a worker died {times} times at slice{'s'[: len(numbers) > 1]} {which}: was "
-        "there too little memory? What is done is kept: run it again with fewer "
-        "workers or less memory"
+        f"a worker died {times} times at {key}: was there too little memory? What is "
+        "done is kept: run it again with fewer workers or less memory"
     )
 
 
@@ -89,7 +97,7 @@ def thread_limits(threads: int) -> dict[str, str]:
 
 
 @contextmanager
-def _pool(workers: int, threads: int) -> Iterator[Callable[[Task], Future[int]]]:
+def _pool(workers: int, threads: int) -> Iterator[Callable[[Task[T]], Future[T]]]:
     """Processes that take tasks, and end with the block, however that ends."""
     # A fresh interpreter: a forked one cannot use torch's threads.
     context = get_context("spawn")
@@ -97,7 +105,7 @@ def _pool(workers: int, threads: int) -> Iterator[Callable[[Task], Future[int]]]
     theirs, ours = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(workers, context, begin, (theirs,))
 
-    def submit(task: Task) -> Future[int]:
+    def submit(task: Task[T]) -> Future[T]:
         # Processes start on demand, and inherit both.
         with environment(thread_limits(threads)), without_interrupts():
             return pool.submit(perform, task)

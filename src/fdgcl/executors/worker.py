@@ -14,7 +14,7 @@ import time
 from multiprocessing import connection
 from typing import Any, Never
 
-from fdgcl.executors.base import Task
+from fdgcl.executors.base import T, Task
 
 # How long a task may take to clear away what is half done.
 _GRACE_SECONDS = 5.0
@@ -24,13 +24,14 @@ def begin(life: connection.Connection[Any, Any]) -> None:
     """Prepare a new process.
 
     Args:
-        life: Where the parent never says a word; it ends with the parent, or by it.
+        life: A pipe on which nothing is sent: it closes when the parent ends, or when
+            it wants this process to.
     """
     threading.Thread(target=_watch, args=(life,), daemon=True).start()
 
 
-def perform(task: Task) -> int:
-    """Do a task; return its number."""
+def perform(task: Task[T]) -> T:
+    """Do a task; return what came of it."""
     try:
         # Only a task has something to clear away: without one, SIGTERM is the end.
         signal.signal(signal.SIGTERM, _leave)
