@@ -17,7 +17,8 @@ from fdgcl._environment import environment
 from fdgcl._interrupts import without_interrupts
 from fdgcl.executors.base import T, Task, WorkerError, share_of_cores
 from fdgcl.executors.dask_remote import check_workers, distributed, performer
-from fdgcl.executors.processes import TRIES, died, thread_limits
+from fdgcl.executors.pool import thread_limits
+from fdgcl.executors.processes import TRIES, died
 
 CONNECT_SECONDS = 5
 # How long to wait for a task before looking whether there are new workers.

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import get_context
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any
 
 from fdgcl._checks import check_count
-from fdgcl._environment import environment
-from fdgcl._interrupts import without_interrupts
 from fdgcl.executors.base import T, Task, WorkerError, share_of_cores
-from fdgcl.executors.worker import begin, perform
+from fdgcl.executors.outcomes import Done, Failed
+from fdgcl.executors.pool import InOrder, run_tasks
 
 TRIES = 3
 
@@ -22,12 +17,16 @@ TRIES = 3
 class Processes:
     """Runs as many tasks at a time as there are processes.
 
-    A process that dies takes its pool with it: another is made, and what was lost is
-    run again, a task at most three times.
+    Where a process dies another takes its place, and its task is run again, at most
+    three times in all.
 
     Args:
         workers: Processes.
         threads: Of each; None shares the cores among them.
+
+    Example:
+        >>> Processes(2, threads=1).workers
+        2
     """
 
     on_this_machine = True
@@ -39,38 +38,27 @@ class Processes:
     def run(self, tasks: Sequence[Task[T]], done: Callable[[T], Any]) -> None:
         """Run all tasks.
 
+        Args:
+            tasks: The tasks.
+            done: Called in this process with what came of each.
+
         Raises:
             InputError: A task did; the others are given up.
             WorkerError: Processes died too often.
         """
-        waiting = deque(tasks)
-        tries: Counter[str] = Counter()
-        while waiting:
-            lost = self._run_pool(waiting, done)
-            tries.update(task.key for task in lost)
-            hopeless = sorted(key for key, count in tries.items() if count >= TRIES)
-            if hopeless:
-                raise WorkerError(died(hopeless[0], TRIES))
-            waiting.extendleft(reversed(lost))
-
-    def _run_pool(
-        self, waiting: deque[Task[T]], done: Callable[[T], Any]
-    ) -> list[Task[T]]:
-        """Run what waits; return what was being run when a process died."""
-        with _pool(min(self.workers, len(waiting)), self.threads) as submit:
-            # No more than can run: all that is lost with a pool was running.
-            running: dict[Future[T], Task[T]] = {}
-            try:
-                while waiting or running:
-                    while waiting and len(running) < self.workers:
-                        running[submit(waiting[0])] = waiting[0]
-                        waiting.popleft()
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        done(future.result())
-                        del running[future]
-            except BrokenProcessPool:
-                return list(running.values())
-        return []
+        outcomes = run_tasks(
+            InOrder(tasks), processes=self.workers, threads=self.threads, tries=TRIES
+        )
+        # Not left to the garbage collector: the processes must end with this call.
+        with closing(outcomes):
+            for task, outcome in outcomes:
+                match outcome:
+                    case Done(value):
+                        done(value)
+                    case Failed(error, trace):
+                        raise error from RuntimeError(f"in a worker process:\n{trace}")
+                    case _:
+                        raise WorkerError(died(task.key, TRIES))
 
 
 def died(key: str, times: int) -> str:
@@ -88,34 +76,3 @@ def died(key: str, times: int) -> str:
         f"a worker died {times} times at {key}: was there too little memory? What is "
         "done is kept: run it again with fewer workers or less memory"
     )
-
-
-def thread_limits(threads: int) -> dict[str, str]:
-    """What numerical libraries look at, once, when they are loaded."""
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    return dict.fromkeys(names, str(threads))
-
-
-@contextmanager
-def _pool(workers: int, threads: int) -> Iterator[Callable[[Task[T]], Future[T]]]:
-    """Processes that take tasks, and end with the block, however that ends."""
-    # A fresh interpreter: a forked one cannot use torch's threads.
-    context = get_context("spawn")
-    # Workers wait for the end of this pipe; it comes when this process dies, too.
-    theirs, ours = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(workers, context, begin, (theirs,))
-
-    def submit(task: Task[T]) -> Future[T]:
-        # Processes start on demand, and inherit both.
-        with environment(thread_limits(threads)), without_interrupts():
-            return pool.submit(perform, task)
-
-    try:
-        yield submit
-    except BaseException:
-        ours.close()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-        ours.close()
-        theirs.close()
