@@ -22,8 +22,8 @@ from fdgcl.graphs.store.arrays import DamagedError, write_array
 from fdgcl.graphs.store.features import measure_scaling
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import DiffusedRows
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
 from fdgcl.methods.fdgcl.preparation import prepare
+from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.training import TrainingWarning
 from tolerances import assert_agree, assert_within, gamma
 

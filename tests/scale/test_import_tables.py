@@ -26,7 +26,7 @@ from fdgcl.graphs.importing import Request, featurefit, import_graph, plan_impor
 from fdgcl.graphs.importing.budget import Budget
 from fdgcl.graphs.importing.fitcost import FitCost
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
+from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.planning.memory import resident_bytes
 
 

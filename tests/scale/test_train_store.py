@@ -22,7 +22,7 @@ from fdgcl.embeddings import read_embeddings
 from fdgcl.graphs.store.arrays import write_array
 from fdgcl.graphs.store.store import Store
 from fdgcl.losses import LOSSES
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
+from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.training_plan import plan_training
 from fdgcl.run_folder import RunFolder

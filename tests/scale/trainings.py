@@ -12,7 +12,7 @@ from fdgcl import FDGCL
 from fdgcl.embedding_folder import fit_to_folder
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import Diffusion
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
+from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.resources import Resources
 from fdgcl.training import EpochRecord, ProcessGroup, SingleProcess

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -37,10 +36,6 @@ from fdgcl.operators.feature_correlation import FeatureCorrelation
 from fdgcl.operators.sparse import new_tensor
 from fdgcl.operators.stored import StoredOperator
 from fdgcl.operators.stored_correlation import stored_correlation
-
-if TYPE_CHECKING:
-    from fdgcl.executors import Executor
-
 
 # The plan counts on one slice at a time in a process, whatever an executor does.
 _ONE_AT_A_TIME = threading.Lock()
@@ -186,36 +181,6 @@ def diffuse_slice(
         diffusion = Diffusion(store, Path(diffusion_folder))
         if not diffusion.has(number):
             _diffuse(store, diffusion, number, threads)
-
-
-def diffuse_store(
-    store: Store,
-    settings: Settings,
-    *,
-    memory: int,
-    executor: Executor | None = None,
-    columns: ColumnScale | None = None,
-    progress: Progress | None = None,
-) -> Diffusion:
-    """Diffuse all that is not diffused yet.
-
-    Args:
-        store: The graph.
-        settings: The model's.
-        memory: Bound on what this machine's processes hold together, in bytes.
-        executor: Runs the tasks; None runs them here, one after the other.
-        columns: What the features' columns are scaled by, where that is known.
-        progress: Called with the stages look and diffuse.
-    """
-    # Here, for an executor's tasks import this module.
-    from fdgcl.executors import InProcess
-    from fdgcl.methods.fdgcl.running import plan_slices, run_slices
-
-    executor = executor or InProcess()
-    plan = plan_slices(store, settings, memory, executor)
-    diffusion = begin(store, settings, plan, progress, columns)
-    run_slices(diffusion, diffusion.missing, executor, plan.threads, progress)
-    return diffusion
 
 
 def _check_fits(diffusion: Diffusion, plan: DiffusionPlan) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from fdgcl._checks import InputError, check_count
 from fdgcl._memory import describe_size
+from fdgcl.executors.base import cores
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.operators.row_blocks import RowBlocks
@@ -171,13 +171,6 @@ def products_of(settings: Settings) -> int:
     found = settings.schedule.products(dynamics.products)
     # The exact solution takes as many as its digits ask for.
     return 30 if found is None else found
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def slice_bounds(

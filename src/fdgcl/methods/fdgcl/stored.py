@@ -22,7 +22,8 @@ from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.decisions import UNINFORMATIVE_BETA, ViewPreparation
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
-from fdgcl.methods.fdgcl.diffusing import check_settings, diffuse_store
+from fdgcl.methods.fdgcl.diffusing import check_settings
+from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.statistics import load_statistics
 from fdgcl.methods.fdgcl.streamed import Streamed
