@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 class Fitted(Estimator):
     """An estimator whose settings are `Settings`, with what training leaves behind."""
 
+    seed: int
     device: str
+    epochs: int
+    readout: Sequence[str]
     history_: list[EpochRecord]
     notices_: list[str]
     _config: Config

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from fdgcl._checks import InputError, choose
 from fdgcl.graphs import Graph, GraphDataset
-from fdgcl.methods.fdgcl.readout import pool
 from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.readout import pool
 
 Level = Literal["node", "graph"]
 LEVELS = ("node", "graph")

@@ -14,7 +14,7 @@ from scipy import sparse
 from fdgcl.graphs import Graph, GraphDataset
 from fdgcl.levels import as_graph, settings_for
 from fdgcl.methods.fdgcl.preparation import Preparation, prepare
-from fdgcl.methods.fdgcl.readout import pool
+from fdgcl.methods.readout import pool
 from fdgcl.model import FDGCL
 
 _CHUNK_ENTRIES = 2**24
