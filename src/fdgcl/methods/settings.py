@@ -65,9 +65,9 @@ class MethodSettings:
     structural: str = setting(
         "spectral",
         "Features made where there are none: `spectral` (for a dataset of graphs "
-        "`degree` instead), `degree` or `random`.",
+        "`degree` instead), `degree` or `random`; on the command line, --features.",
         panel="Diffusion",
-        option=False,  # asked for by --features
+        option=False,
     )
     lr: float = setting(0.01, "Learning rate of Adam.")
     weight_decay: float = setting(5e-4, "Weight decay of Adam.")
