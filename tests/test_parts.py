@@ -113,7 +113,10 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"loss": "vicreg", "loss_options": {"varianc": 1}},
         "loss 'vicreg' has no option 'varianc'; did you mean \"variance\"",
     ),
-    "no options": ({"loss": "cosmean", "loss_options": {"a": 1}}, "known: none"),
+    "no options": (
+        {"loss": "cosmean", "loss_options": {"a": 1}},
+        "it takes no options",
+    ),
     "bad value": (
         {"loss": "vicreg", "loss_options": {"variance": -1}},
         "variance must be zero or more",
@@ -149,5 +152,5 @@ def test_refusals_of_ones_own(own: Any) -> None:
         def score(self, z1: Any, z2: Any) -> Any:
             return (z1 - z2).square().mean()
 
-    with pytest.raises(InputError, match="defined inside a function"):
+    with pytest.raises(InputError, match="define it at the top level of a module"):
         settings(loss=Inside())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -28,8 +28,10 @@ class Fitted(Estimator):
 
     method_name: ClassVar[str]
 
+    seed: int
     device: str
-    readout: tuple[str, ...]
+    epochs: int
+    readout: Sequence[str]
     history_: list[EpochRecord]
     notices_: list[str]
     _config: Config

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fdgcl._checks import InputError, choose
 from fdgcl.graphs import Graph, GraphDataset
 from fdgcl.graphs.data import GraphData
-from fdgcl.methods.fdgcl.readout import pool
+from fdgcl.methods.readout import pool
 from fdgcl.methods.settings import MethodSettings
 
 S = TypeVar("S", bound=MethodSettings)

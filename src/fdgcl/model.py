@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from fdgcl._estimator import answers_old_names
+from fdgcl._estimator import takes
 from fdgcl.embedder import GraphEmbedder
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.presets import preset_settings
-
-if TYPE_CHECKING:
-    from fdgcl.losses import Loss
 
 
 class FDGCL(GraphEmbedder):
@@ -19,71 +15,6 @@ class FDGCL(GraphEmbedder):
 
     The defaults amplify no frequency on any graph and are meant for a graph nobody has
     seen; `FDGCL.preset(name)` gives the settings for a known dataset.
-
-    Args:
-        orders: Two orders in (0, 1], or any number, each of a view: a small one keeps
-            local detail, a large one summarises.
-        time: T, how long features diffuse.
-        step: h, the step of the solver; there are ceil(T / h) steps.
-        solver: `predictor`, `corrector`, `l1`, `gl` or `exact`.
-        rate: Factor in front of the equation's right-hand side.
-        dynamics: The right-hand side: `grand` (heat), `grand-attention`,
-            `grand-nonlinear`, `graphcon`, `cde` or `gread`. Linear ones with fixed
-            weights are applied once, before training; others are stepped and trained.
-        dynamics_options: The dynamics' own options, such as `{"reaction": "fisher"}`.
-        skip: When the initial features are added again: `none`, `end`, `every-step`,
-            or a number of equal segments.
-        direction: Whom a node gathers from: `out` (whom it points to), `in`,
-            `symmetric`; None is symmetric, with a notice where edges are directed.
-        edge_types: `separate` diffuses features along the edges of each type by
-            itself, side by side; `merge` takes all edges as of one type.
-        self_loops: Weight of each node's self-loop.
-        normalization: Of the adjacency: `symmetric`, `row` or `column`.
-        window: The newest history entries that a step of the solver sums over (its
-            short memory); None takes all.
-        gradient: Through the steps, where there are any: `adjoint` keeps the states
-            alone, `checkpoint` fewer of them, `autograd` all that is computed.
-        feature_scaling: Before anything else: `none`, `row` (rows of length 1),
-            `tf-idf` (columns weighted by how rare they are, then `row`) or `columns`
-            (each to mean 0 and variance 1; sparse ones keep their zeros).
-        dim: Columns of each view, and of the embedding unless it keeps more.
-        init_scale: Factor on the initial weights. Standardised columns do not see it;
-            what it sets is how far training can move away from a random encoder.
-        activation: `relu`, `elu`, `gelu`, `tanh` or `linear`.
-        standardize: Bring every hidden column to mean 0 and variance 1 over all nodes
-            before the activation; False is the paper's text to the letter.
-        loss: `regularized-cosmean`, `cosmean`, `euclidean`, `barlow-twins`, `vicreg`, a
-            `Loss`, or the import path of one of yours: `package.module:Class`.
-        loss_options: The loss's own options, such as `{"variance": 10}`.
-        pairs: Which views the loss compares: `all` pairs, or `consecutive` ones.
-        beta: Weight of the first view in the embedding, of which the others share the
-            rest, or weights of all. None lets the graph decide, without labels: all
-            alike, or the first alone where neighbours' features tell nothing.
-        combine: `sum` is the paper's `beta * Z1 + (1 - beta) * Z2`; `concat` puts the
-            views side by side, weighted so.
-        keep: Columns beside the views that training does not touch: some of `features`,
-            `local` and `global` (as the first and the last order diffuse them).
-        keep_weight: Weight of each block kept; 1 is as much as the views have.
-        eta: Weight of the regulariser of `regularized-cosmean`.
-        lr: Learning rate of Adam.
-        weight_decay: Weight decay of Adam.
-        epochs: Passes over the nodes; 0 leaves the encoder untrained.
-        batch_size: Rows of a mini-batch. None takes all rows up to 16 million numbers a
-            view; above, batches of 4 million, which share one step's length (lr).
-        strategy: `precompute` diffuses the features once, `in-loop` the encoded
-            features in every epoch, `auto` takes the cheaper.
-        readout: How a graph's row is made of its nodes' in a dataset of graphs: some
-            of `mean`, `sum` and `max`, side by side.
-        structural: Features made where there are none: `spectral` (for a dataset of
-            graphs `degree` instead), `degree` or `random`.
-        seed: Of the initial weights and the batches.
-        device: `auto`, `cpu` or `cuda`.
-        dtype: `float32` or `float64`.
-        precision: Of dense products in training on CUDA: `float32`; `tf32` rounds
-            factors to 11 bits (a relative 5e-4) and sums in float32; `float16` also
-            keeps the views so, which takes half the memory.
-        fast: Fused training steps where there are such; False takes the plain ones,
-            which give the same up to rounding.
 
     Attributes:
         history_: One record an epoch.
@@ -96,89 +27,9 @@ class FDGCL(GraphEmbedder):
 
     method_name = "fdgcl"
 
-    @answers_old_names
-    def __init__(
-        self,
-        *,
-        orders: Sequence[float] = (0.01, 1.0),
-        time: float = 60.0,
-        step: float = 20.0,
-        solver: str = "predictor",
-        rate: float = 0.05,
-        dynamics: str = "grand",
-        dynamics_options: Mapping[str, Any] | None = None,
-        skip: str | int = "none",
-        direction: str | None = None,
-        edge_types: str = "separate",
-        self_loops: float = 1.0,
-        normalization: str = "symmetric",
-        window: int | None = None,
-        gradient: str = "adjoint",
-        feature_scaling: str = "none",
-        dim: int = 512,
-        init_scale: float = 10.0,
-        activation: str = "linear",
-        standardize: bool = True,
-        loss: str | Loss = "regularized-cosmean",
-        loss_options: Mapping[str, Any] | None = None,
-        pairs: str = "all",
-        beta: float | Sequence[float] | None = None,
-        combine: str = "sum",
-        keep: tuple[str, ...] = (),
-        keep_weight: float = 1.0,
-        eta: float = 0.1,
-        lr: float = 0.01,
-        weight_decay: float = 5e-4,
-        epochs: int = 20,
-        batch_size: int | None = None,
-        strategy: str = "auto",
-        readout: tuple[str, ...] = ("mean",),
-        structural: str = "spectral",
-        seed: int = 0,
-        device: str = "auto",
-        dtype: str = "float32",
-        precision: str = "float32",
-        fast: bool = True,
-    ) -> None:
-        self.orders = orders
-        self.time = time
-        self.step = step
-        self.solver = solver
-        self.rate = rate
-        self.dynamics = dynamics
-        self.dynamics_options = dynamics_options
-        self.skip = skip
-        self.direction = direction
-        self.edge_types = edge_types
-        self.self_loops = self_loops
-        self.normalization = normalization
-        self.window = window
-        self.gradient = gradient
-        self.feature_scaling = feature_scaling
-        self.dim = dim
-        self.init_scale = init_scale
-        self.activation = activation
-        self.standardize = standardize
-        self.loss = loss
-        self.loss_options = loss_options
-        self.pairs = pairs
-        self.beta = beta
-        self.combine = combine
-        self.keep = keep
-        self.keep_weight = keep_weight
-        self.eta = eta
-        self.lr = lr
-        self.weight_decay = weight_decay
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.strategy = strategy
-        self.readout = readout
-        self.structural = structural
-        self.seed = seed
-        self.device = device
-        self.dtype = dtype
-        self.precision = precision
-        self.fast = fast
+    @takes(Settings)
+    def __init__(self) -> None:
+        """Keep the settings; they are checked when fitting."""
 
     def check(self) -> Settings:
         """Check all settings and return them; bad ones raise `InputError`."""

@@ -366,7 +366,7 @@ def test_damaged_and_foreign_checkpoints(
         ({"beta": 1.5}, r"beta must lie in \[0, 1\]"),
         ({"epochs": -1}, "epochs must be a whole number of at least 0"),
         ({"device": "tpu"}, "unknown device"),
-        ({"standardize": "yes"}, "unknown standardize"),
+        ({"standardize": "yes"}, "standardize must be True or False"),
         ({"strategy": "in-loop", "batch_size": 8}, "takes no batch_size"),
     ],
 )

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fdgcl._checks import InputError, check_count
+from fdgcl._settings import about
 from fdgcl.cli import options
 from fdgcl.cli.bounds import Memory, StoreFolder, allowed_bytes
 from fdgcl.cli.options import DIFFUSION, RUN, option
-from fdgcl.cli.settings import SETTINGS, chosen_settings, with_settings
+from fdgcl.cli.settings import chosen_settings, known_settings, with_settings
 from fdgcl.cli.suggestions import free_path, option_words, path_word
 from fdgcl.cli.talk import Talk
 
@@ -19,7 +20,9 @@ from fdgcl.cli.talk import Talk
 def _with_diffusion_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command one option per setting that diffused features depend on."""
     wrapper: Any = with_settings(command)
-    others = {one.name for one in SETTINGS if one.panel != DIFFUSION} - {"dtype"}
+    known_to_us = known_settings().items()
+    others = {name for name, one in known_to_us if about(one).panel != DIFFUSION}
+    others.remove("dtype")
     others.add("gradient")  # nothing is trained here
     known = inspect.signature(wrapper)
     kept = [p for p in known.parameters.values() if p.name not in others]

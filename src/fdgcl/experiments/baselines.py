@@ -15,7 +15,7 @@ from fdgcl.embedder import GraphEmbedder
 from fdgcl.graphs import Graph, GraphDataset
 from fdgcl.levels import as_graph, settings_for
 from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
-from fdgcl.methods.fdgcl.readout import pool
+from fdgcl.methods.readout import pool
 from fdgcl.model import FDGCL
 
 _CHUNK_ENTRIES = 2**24

@@ -10,10 +10,9 @@ from typing import cast, final
 import torch
 from torch import Tensor, nn
 
-from fdgcl._checks import choose
 from fdgcl.diffusion import Dynamics
 from fdgcl.methods.base import GraphModel
-from fdgcl.methods.fdgcl.activations import ACTIVATIONS
+from fdgcl.methods.fdgcl.activations import build_activation
 from fdgcl.methods.fdgcl.combination import Combination, Kept, Views
 from fdgcl.methods.fdgcl.sources import ViewSource
 from fdgcl.methods.fdgcl.standardization import inverse_root
@@ -28,7 +27,7 @@ class Encoders(GraphModel):
         dim: Columns of each view.
         count: How many encoders, and views, there are.
         init_scale: Factor on the initial weights.
-        activation: Name of the activation.
+        activation: Name or import path of the activation.
         standardize: Bring every hidden column to mean 0 and variance 1, over all
             nodes, before the activation. Without it the cosine losses soon move all
             rows onto one direction.
@@ -66,7 +65,7 @@ class Encoders(GraphModel):
         self.standardize = standardize
         self.combination = combination or Combination([1 / count] * count, dtype=dtype)
         self.activation = activation
-        self._activation = choose("activation", activation, ACTIVATIONS)
+        self._activation = build_activation(activation)
         self.register_buffer("mean", torch.zeros(count, dim, dtype=dtype))
         self.register_buffer("scale", torch.ones(count, dim, dtype=dtype))
         self.mean: Tensor
