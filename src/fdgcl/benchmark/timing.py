@@ -17,7 +17,7 @@ import torch
 from fdgcl._checks import choose
 from fdgcl.benchmark.clock import now
 from fdgcl.benchmark.memory import peak_memory
-from fdgcl.methods.fdgcl import Diffused, InLoop, Stepped, ViewSource
+from fdgcl.methods.fdgcl import DiffusedFeatures, InLoop, Stepped, ViewSource
 from fdgcl.methods.fdgcl.fitting import new_views
 from fdgcl.methods.fdgcl.preparation import Preparation
 from fdgcl.training import EpochRecord, new_optimizer, train
@@ -105,7 +105,7 @@ def _source(prepared: Preparation, way: str, place: torch.device) -> ViewSource:
         )
     if way == "polynomial":
         return InLoop(prepared.features, *prepared.filters)
-    return Diffused.of(
+    return DiffusedFeatures.diffuse(
         prepared.features,
         *prepared.filters,
         dtype=prepared.settings.torch_dtype,

@@ -7,9 +7,11 @@ from fdgcl.methods.fdgcl.combination import (
     Combination,
     view_weights,
 )
+from fdgcl.methods.fdgcl.diffused_features import DiffusedFeatures
 from fdgcl.methods.fdgcl.encoder import Encoders
+from fdgcl.methods.fdgcl.in_loop import InLoop
 from fdgcl.methods.fdgcl.pairs import PAIRS, pairs_of
-from fdgcl.methods.fdgcl.sources import Diffused, InLoop, ViewSource
+from fdgcl.methods.fdgcl.sources import ViewSource
 from fdgcl.methods.fdgcl.stepped import Stepped
 
 __all__ = [
@@ -18,7 +20,7 @@ __all__ = [
     "KEPT",
     "PAIRS",
     "Combination",
-    "Diffused",
+    "DiffusedFeatures",
     "Encoders",
     "InLoop",
     "Stepped",

@@ -30,9 +30,10 @@ from fdgcl.graphs.fingerprint import fingerprint
 from fdgcl.graphs.moments import ColumnMoments
 from fdgcl.graphs.scaling import ColumnScale, column_scale, scale_features
 from fdgcl.graphs.structural import structural_features
-from fdgcl.methods.fdgcl import Diffused, InLoop, Stepped, ViewSource
+from fdgcl.methods.fdgcl import DiffusedFeatures, InLoop, Stepped, ViewSource
 from fdgcl.methods.fdgcl.agreement import can_be_fused
 from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows, check_batch_size
+from fdgcl.methods.fdgcl.diffused_features import has_few_features
 from fdgcl.methods.fdgcl.edge_types import chosen_types
 from fdgcl.methods.fdgcl.plan import Plan, Workload, make_plan
 from fdgcl.methods.fdgcl.settings import Settings
@@ -165,7 +166,7 @@ class Preparation:
         nodes, features = self.features.shape
         columns = features * len(self.operators)
         # In place; where there are many features, beside the product and its gradient.
-        held = 1 if columns <= (self.batch_size or nodes) // 4 else 3
+        held = 1 if has_few_features(columns, nodes) else 3
         # Each of several pairs has copies of its views, beside the gradients of all.
         return held if len(settings.orders) <= 2 else held + 2
 
@@ -258,7 +259,7 @@ class Preparation:
             )
         if self.plan.strategy == "in-loop":
             return InLoop(self.features, *self.filters)
-        return Diffused.of(
+        return DiffusedFeatures.diffuse(
             self.features,
             *self.filters,
             dtype=self.settings.torch_dtype,

@@ -19,8 +19,7 @@ from fdgcl._prefetch import prefetch
 from fdgcl._progress import Progress
 from fdgcl.embeddings import Part, part_files, write_part
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl import Encoders
-from fdgcl.methods.fdgcl.streamed import Streamed
+from fdgcl.methods.fdgcl import DiffusedFeatures, Encoders
 from fdgcl.run_folder import Config
 from fdgcl.training import NonFiniteLossError, ProcessGroup
 
@@ -92,7 +91,7 @@ class Shards:
     def write(
         self,
         views: Encoders,
-        source: Streamed,
+        source: DiffusedFeatures,
         group: ProcessGroup,
         progress: Progress | None = None,
     ) -> int:
@@ -120,7 +119,7 @@ class Shards:
         return len(own)
 
     def _blocks(
-        self, part: Part, views: Encoders, source: Streamed
+        self, part: Part, views: Encoders, source: DiffusedFeatures
     ) -> Generator[Block, None, None]:
         start = part.number * self.rows
         stop = min(start + self.rows, self.store.manifest.nodes)
@@ -136,7 +135,7 @@ class Shards:
 
 
 @torch.no_grad()
-def _embed(views: Encoders, source: Streamed) -> NDArray[np.float32]:
+def _embed(views: Encoders, source: DiffusedFeatures) -> NDArray[np.float32]:
     """The rows that are held, embedded with the frozen statistics."""
     found = views.combination(
         views.each(source), lambda name: source.kept(name).to(views.mean)

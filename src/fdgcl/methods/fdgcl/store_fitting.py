@@ -16,7 +16,7 @@ from fdgcl._memory import describe_size
 from fdgcl._notices import notice
 from fdgcl._progress import Progress
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl import Encoders
+from fdgcl.methods.fdgcl import DiffusedFeatures, Encoders
 from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows, check_batch_size
 from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
 from fdgcl.methods.fdgcl.diffusing import check_settings
@@ -31,9 +31,9 @@ from fdgcl.methods.fdgcl.fitting import (
 )
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.shards import SHARD_ROWS, Shards, model_fingerprint
-from fdgcl.methods.fdgcl.statistics import load_statistics
-from fdgcl.methods.fdgcl.streamed import Streamed
+from fdgcl.methods.fdgcl.stored_statistics import load_statistics
 from fdgcl.methods.fdgcl.training_plan import plan_training
+from fdgcl.methods.fdgcl.windows_on_disk import RowsOnDisk
 from fdgcl.run_folder import Config, RunFolder
 from fdgcl.training import EpochRecord, NonFiniteLossError, ProcessGroup, SingleProcess
 
@@ -133,7 +133,8 @@ def train_store(
     views = new_views(settings, config.num_features, config.decisions["beta"])
     if diffusion.recipe.scale is not None:
         views.keep_columns(diffusion.recipe.scale)
-    source = Streamed(diffusion, statistics, device=settings.torch_device, group=group)
+    rows = RowsOnDisk(diffusion, statistics.means, settings.torch_device)
+    source = DiffusedFeatures(rows, statistics, rank=group.rank, members=group.size)
     if files.is_finished:
         history = _finished(files, views, settings)
         resumed = len(history)
