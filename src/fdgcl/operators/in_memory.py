@@ -128,7 +128,7 @@ def build_operator(
     choose("direction", direction, dict.fromkeys(get_args(Direction)))
     choose("normalization", normalization, dict.fromkeys(get_args(Normalization)))
     check_nonnegative("self_loops", self_loops)
-    weights = _directed(adjacency, direction)
+    weights = directed_weights(adjacency, direction)
     weights = _with_self_loops(weights, self_loops)
     symmetric = direction == "symmetric" or _is_symmetric(weights)
     by_column = normalization == "column"
@@ -142,7 +142,7 @@ def build_operator(
     return Operator(SparseMatrix(_scaled(weights, *sides)), similar, symmetric, device)
 
 
-def _directed(adjacency: csr_array, direction: Direction) -> csr_array:
+def directed_weights(adjacency: csr_array, direction: Direction) -> csr_array:
     """The weights by which nodes gather, in float64, sorted, in arrays of our own."""
     weights = csr_array(adjacency, dtype=np.float64, copy=True)
     if direction != "out":
