@@ -200,7 +200,7 @@ def build_operator(
     choose("direction", direction, dict.fromkeys(get_args(Direction)))
     choose("normalization", normalization, dict.fromkeys(get_args(Normalization)))
     check_nonnegative("self_loops", self_loops)
-    weights = _directed(adjacency, direction)
+    weights = directed_weights(adjacency, direction)
     weights = _with_self_loops(weights, self_loops)
     symmetric = direction == "symmetric" or _is_symmetric(weights)
     by_column = normalization == "column"
@@ -215,7 +215,7 @@ def build_operator(
     return InMemoryOperator(matrix, similar, symmetric, device)
 
 
-def _directed(adjacency: csr_array, direction: Direction) -> csr_array:
+def directed_weights(adjacency: csr_array, direction: Direction) -> csr_array:
     """The weights by which nodes gather, in float64, sorted, in arrays of our own."""
     weights = csr_array(adjacency, dtype=np.float64, copy=True)
     if direction != "out":

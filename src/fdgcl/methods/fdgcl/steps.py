@@ -26,7 +26,7 @@ from fdgcl.methods.fdgcl.pairs import pairs_of
 from fdgcl.methods.fdgcl.settings import PRECISIONS
 from fdgcl.methods.fdgcl.sources import Factors
 from fdgcl.training.cuda_graph import CudaGraph
-from fdgcl.training.diagnostics import effective_ranks, sampled_rows, watch
+from fdgcl.training.diagnostics import diagnose, effective_ranks, sampled_rows
 from fdgcl.training.process_group import ProcessGroup, SingleProcess
 
 # On gradients in float16, beside the number of rows: between what is lost below its
@@ -131,7 +131,7 @@ class PlainStep(Step):
         found = [self._group.gather_rows(view) for view in here]
         losses = [self._loss(found[i], found[j]) for i, j in self._pairs]
         value = _mean(losses)
-        watched = watch([view.detach() for view in found], self._pairs)
+        watched = diagnose([view.detach() for view in found], self._pairs)
         self._views.zero_grad(set_to_none=True)
         torch.autograd.backward(value)
         _add_gradients(self._views, self._group)
@@ -171,7 +171,7 @@ class FusedStep(Step):
         factors = self._source.factors([*self._views.weights], rows, half=self._half)
         found = self._found(factors, rows, count)
         if found.principal_cosine is None:
-            watched = watch([*found.sample], self._pairs)
+            watched = diagnose([*found.sample], self._pairs)
         else:
             ranks = effective_ranks(found.sample)
             known = torch.stack([found.alignment, found.principal_cosine])
