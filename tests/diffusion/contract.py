@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 from scipy.sparse import csr_array
 
 from fdgcl.diffusion import DYNAMICS, GRADIENTS, SOLVERS, Schedule, build_dynamics
-from fdgcl.diffusion.dynamics import Dynamics
+from fdgcl.diffusion.dynamics import Dynamics, named_dynamics
 from fdgcl.diffusion.dynamics.cde import VELOCITIES
 from fdgcl.diffusion.dynamics.graphcon import COUPLINGS
 from fdgcl.diffusion.dynamics.gread import REACTIONS
@@ -279,6 +279,17 @@ def check_declares_itself(case: Case) -> None:
     for option, default in kind.options().items():
         built = build_dynamics(case.name, {option: default})
         assert isinstance(built, kind)
+
+
+def check_is_made_again(case: Case) -> None:
+    """What it was made with can be told from it, so that a model can be saved."""
+    defaults = DYNAMICS[case.name].options()
+    changed = {
+        name: value for name, value in case.options.items() if value != defaults[name]
+    }
+    assert named_dynamics(case.build()) == (case.name, changed or None)
+    for name, value in changed.items():
+        assert f"{name}={value!r}" in repr(case.build())
 
 
 CHECKS: dict[str, Callable[[Case], None]] = {
