@@ -7,8 +7,8 @@ import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from fdgcl.benchmark.solver_in_loop import SolverInLoop
-from fdgcl.methods.fdgcl.precompute import mean_and_covariance
 from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
+from fdgcl.methods.fdgcl.statistics import BLOCK_ROWS, Statistics
 from fdgcl.operators.in_memory import InMemoryOperator
 from fdgcl.operators.sparse import csr_tensor
 
@@ -61,8 +61,9 @@ def test_solver_of_both_orders(
 
 def test_statistics(benchmark: BenchmarkFixture, x: torch.Tensor) -> None:
     """Mean and covariance of diffused features."""
-    mean, covariance = benchmark(mean_and_covariance, x)
-    assert covariance.shape == (len(mean),) * 2
+    found = benchmark(lambda: Statistics.of([torch.split(x, BLOCK_ROWS)]))
+    assert found.covariances is not None
+    assert found.covariances.shape == (1, x.shape[1], x.shape[1])
 
 
 def test_standardisation(

@@ -13,7 +13,7 @@ import torch
 
 from fdgcl import FDGCL, Graph, block_model
 from fdgcl._checks import InputError
-from fdgcl.methods.fdgcl import Diffused, Encoders, batching
+from fdgcl.methods.fdgcl import DiffusedFeatures, Encoders, batching
 from fdgcl.training import (
     EpochRecord,
     NonFiniteLossError,
@@ -32,7 +32,7 @@ def test_standardisation_is_exact_in_any_batch() -> None:
         torch.randn(50, 6, generator=generator, dtype=torch.float64) * 3 + 2
         for _ in range(2)
     ]
-    source = Diffused(diffused)
+    source = DiffusedFeatures.in_memory(diffused)
     views = Encoders(6, 9, dtype=torch.float64)
     rows = torch.tensor([3, 3, 41, 7])
     for whole, part in zip(views(source), views(source, rows), strict=True):
@@ -45,7 +45,7 @@ def test_standardisation_is_exact_in_any_batch() -> None:
 def test_gradient_through_the_batch_statistics() -> None:
     """Rows of all nodes as one batch give the gradient of the full batch."""
     generator = torch.Generator().manual_seed(0)
-    source = Diffused(
+    source = DiffusedFeatures.in_memory(
         [torch.randn(20, 4, generator=generator, dtype=torch.float64) for _ in range(2)]
     )
     views = Encoders(4, 5, dtype=torch.float64)

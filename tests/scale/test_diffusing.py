@@ -15,7 +15,7 @@ from fdgcl.graphs.store import features
 from fdgcl.graphs.store.arrays import DamagedError
 from fdgcl.graphs.store.features import StoredFeatures
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl import Diffused, diffusing
+from fdgcl.methods.fdgcl import DiffusedFeatures, diffusing
 from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
 from fdgcl.methods.fdgcl.diffusing import begin, diffuse_slice
 from fdgcl.methods.fdgcl.preparation import prepare
@@ -58,7 +58,7 @@ def expected(store: Store, settings: Settings) -> list[np.ndarray]:
     direction = store.manifest.direction
     prepared = prepare(graph, replace(settings, direction=direction))
     source = prepared.source(settings.torch_device)
-    assert isinstance(source, Diffused)
+    assert isinstance(source, DiffusedFeatures)
     return [source.kept(name).numpy() for name in ("local", "global")]
 
 

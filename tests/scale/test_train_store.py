@@ -22,6 +22,7 @@ from fdgcl.embeddings import read_embeddings
 from fdgcl.graphs.store.arrays import write_array
 from fdgcl.graphs.store.store import Store
 from fdgcl.losses import LOSSES
+from fdgcl.methods.fdgcl import shuffling
 from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.training_plan import plan_training
@@ -47,6 +48,13 @@ CASES: list[dict[str, Any]] = [
     {"fast": False},
     {"dim": 600, "epochs": 2},
     {"epochs": 0},
+]
+BATCHES: list[dict[str, Any]] = [
+    {"batch_size": 50},
+    {"batch_size": 50, "fast": False, "activation": "relu"},
+    {"batch_size": 70, "loss": "vicreg", "keep": ("features", "local")},
+    {"batch_size": 20, "dtype": "float64"},
+    {"batch_size": 30, "standardize": False, "epochs": 2},
 ]
 THREE: list[dict[str, Any]] = [
     *({"loss": name} for name in LOSSES),
@@ -80,14 +88,17 @@ def test_three_orders(of_three: Store, case: dict[str, Any], tmp_path: Path) -> 
     z = read_embeddings(tmp_path / "Z")[1]
     assert z.shape == expected.shape
     assert {len(record.effective_ranks) for record in found.history} == {3}
-    if "batch_size" not in case:  # whose order differs
-        assert_agree(z, expected)
+    assert_agree(z, expected)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_all_rows_at_once_are_trained_as_in_memory(
     store: Store, case: dict[str, Any], tmp_path: Path
 ) -> None:
+    check_as_in_memory(store, case, tmp_path)
+
+
+def check_as_in_memory(store: Store, case: dict[str, Any], tmp_path: Path) -> None:
     found = trained(store, small(**case), tmp_path)
     ids, z = read_embeddings(tmp_path / "Z")
     graph = in_memory(store)
@@ -115,18 +126,18 @@ def test_a_directed_store_is_loaded_as_such(tmp_path: Path) -> None:
     assert ids.tolist() == graph.ids.tolist()
 
 
-def test_batches_by_windows_train_too(store: Store, tmp_path: Path) -> None:
-    """Other batches than in memory, so only alike: the loss goes as far down."""
-    settings = {"batch_size": 50, "epochs": 12}
-    found = trained(store, small(**settings), tmp_path)
-    model = FDGCL(**{**SMALL, **settings}).fit(in_memory(store))
-    start, ours, theirs = (
-        found.history[0].loss,
-        found.history[-1].loss,
-        model.history_[-1].loss,
-    )
-    assert ours == pytest.approx(theirs, abs=0.2 * (start - theirs))
-    assert ours < start
+@pytest.mark.parametrize("window", [300, 100, 6])
+@pytest.mark.parametrize("case", BATCHES, ids=str)
+def test_batches_are_trained_as_in_memory(
+    store: Store,
+    case: dict[str, Any],
+    window: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The same batches in the same order, however many rows are held at a time."""
+    monkeypatch.setattr(shuffling, "WINDOW_ROWS", window)
+    check_as_in_memory(store, case, tmp_path)
 
 
 def test_decisions_are_those_of_memory(tmp_path: Path) -> None:

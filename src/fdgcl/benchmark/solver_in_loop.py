@@ -72,23 +72,17 @@ class SolverInLoop(ViewSource):
         # Gradients flow back through the transpose; turning it round in every step
         # would make the loop slower than it needs to be.
         self._transposed = _to_torch(csr_array(matrix.T), dtype, place)
-        self.num_rows = len(self._x)
+        self.num_rows, self.num_features = self._x.shape
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
         """See the base class; chosen rows cost as much as all of them."""
         stepped = self._step(view, self._x @ weight)
         return stepped if rows is None else stepped[rows]
 
-    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """See the base class."""
-        hidden = self.hidden(view, weight)
-        return hidden.mean(0), hidden.var(0, unbiased=False)
-
-    def kept(self, name: str, rows: Tensor | None = None) -> Tensor:
+    def kept(self, name: str) -> Tensor:
         """See the base class."""
         view = _KEPT_VIEWS.get(name)
-        block = self._x if view is None else self._step(view, self._x)
-        return block if rows is None else block[rows]
+        return self._x if view is None else self._step(view, self._x)
 
     def _step(self, view: int, initial: Tensor) -> Tensor:
         state = initial

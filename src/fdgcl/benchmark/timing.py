@@ -17,7 +17,7 @@ import torch
 from fdgcl._checks import choose
 from fdgcl.benchmark.clock import now
 from fdgcl.benchmark.memory import peak_memory
-from fdgcl.methods.fdgcl import Diffused, InLoop, Stepped, ViewSource
+from fdgcl.methods.fdgcl import DiffusedFeatures, InLoop, Stepped, ViewSource
 from fdgcl.methods.fdgcl.method import new_views
 from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
 from fdgcl.methods.fdgcl.training import TrainingOptions, ViewTraining
@@ -104,7 +104,7 @@ def _source(
         )
     if way == "polynomial":
         return InLoop(prepared.features, *prepared.filters)
-    return Diffused.of(
+    return DiffusedFeatures.diffuse(
         prepared.features,
         *prepared.filters,
         dtype=prepared.settings.torch_dtype,

@@ -33,8 +33,8 @@ class GraphConvolution(ViewSource):
 
     def __init__(self, prepared: DiffusionPreparation, device: torch.device) -> None:
         settings, x = prepared.settings, prepared.features
-        self.num_rows, columns = x.shape
-        self._sizes = [columns, columns, settings.dim]
+        self.num_rows, self.num_features = x.shape
+        self._sizes = [self.num_features, self.num_features, settings.dim]
         self._adjacency = prepared.operator.matrix
         self._encode = _product(x, settings.torch_dtype, device)
 
@@ -56,11 +56,6 @@ class GraphConvolution(ViewSource):
         )
         result = self._adjacency.multiply(state @ second) + state
         return result if rows is None else result[rows]
-
-    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """See the base class."""
-        hidden = self.hidden(view, weight)
-        return hidden.mean(0), hidden.var(0, unbiased=False)
 
     @torch.no_grad()
     def initialize(self, views: Encoders, scale: float, seed: int) -> None:

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from fdgcl.methods.fdgcl.combination import KEPT as KEPT
     from fdgcl.methods.fdgcl.combination import Combination as Combination
     from fdgcl.methods.fdgcl.combination import view_weights as view_weights
+    from fdgcl.methods.fdgcl.diffused_features import (
+        DiffusedFeatures as DiffusedFeatures,
+    )
     from fdgcl.methods.fdgcl.encoder import Encoders as Encoders
+    from fdgcl.methods.fdgcl.in_loop import InLoop as InLoop
     from fdgcl.methods.fdgcl.pairs import PAIRS as PAIRS
     from fdgcl.methods.fdgcl.pairs import pairs_of as pairs_of
-    from fdgcl.methods.fdgcl.sources import Diffused as Diffused
-    from fdgcl.methods.fdgcl.sources import InLoop as InLoop
     from fdgcl.methods.fdgcl.sources import ViewSource as ViewSource
     from fdgcl.methods.fdgcl.stepped import Stepped as Stepped
 
@@ -31,8 +33,8 @@ _HOME = {
     "Encoders": "encoder",
     "PAIRS": "pairs",
     "pairs_of": "pairs",
-    "Diffused": "sources",
-    "InLoop": "sources",
+    "DiffusedFeatures": "diffused_features",
+    "InLoop": "in_loop",
     "ViewSource": "sources",
     "Stepped": "stepped",
 }

@@ -105,34 +105,34 @@ class Encoders(GraphModel):
 
     def embed_blocks(self, source: ViewSource) -> Iterator[Tensor]:
         """The same, some rows at a time."""
-        for rows in source.row_blocks(self.mean.device):
-            yield self.combine(source, rows)
+        for _ in source.row_blocks():
+            yield self.combine(source)
 
     def width(self, num_features: int, relations: int = 1) -> int:
         """Columns of the embedding, by those of the features."""
         return self.combination.width(self.mean.shape[1], num_features, relations)
 
     @torch.no_grad()
-    def combine(self, source: ViewSource, rows: Tensor | None = None) -> Tensor:
-        """The embedding of the given rows (all by default) with frozen statistics."""
-        return self.combination(
-            self.each(source, rows), partial(self._kept, source, rows)
-        )
+    def combine(self, source: ViewSource) -> Tensor:
+        """The embedding of all rows that the source holds, with frozen statistics."""
+        kept = partial(self._kept, source)
+        embedding: Tensor = self.combination(self.each(source), kept)
+        return embedding
 
     @torch.no_grad()
-    def each(self, source: ViewSource, rows: Tensor | None = None) -> Views:
-        """The views of the given rows (all by default), with frozen statistics."""
-        return [self._frozen(view, source, rows) for view in range(len(self.weights))]
+    def each(self, source: ViewSource) -> Views:
+        """The views of all rows that the source holds, with frozen statistics."""
+        return [self._frozen(view, source) for view in range(len(self.weights))]
 
     def _parts(self, source: ViewSource) -> Iterator[tuple[Views, Kept]]:
-        for rows in source.row_blocks(self.mean.device):
-            yield self.each(source, rows), partial(self._kept, source, rows)
+        for _ in source.row_blocks():
+            yield self.each(source), partial(self._kept, source)
 
-    def _kept(self, source: ViewSource, rows: Tensor | None, name: str) -> Tensor:
-        return source.kept(name, rows).to(self.mean)
+    def _kept(self, source: ViewSource, name: str) -> Tensor:
+        return source.kept(name).to(self.mean)
 
-    def _frozen(self, view: int, source: ViewSource, rows: Tensor | None) -> Tensor:
-        hidden = source.hidden(view, self.weights[view], rows)
+    def _frozen(self, view: int, source: ViewSource) -> Tensor:
+        hidden = source.hidden(view, self.weights[view])
         hidden.sub_(self.mean[view]).mul_(self.scale[view])
         return self._activation(hidden)
 

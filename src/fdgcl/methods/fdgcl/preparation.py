@@ -23,10 +23,11 @@ from fdgcl.graphs import Graph
 from fdgcl.graphs._validate import is_symmetric
 from fdgcl.graphs.directions import Direction, Normalization
 from fdgcl.graphs.scaling import ColumnScale
-from fdgcl.methods.fdgcl import Diffused, InLoop, Stepped, ViewSource
+from fdgcl.methods.fdgcl import DiffusedFeatures, InLoop, Stepped, ViewSource
 from fdgcl.methods.fdgcl.agreement import can_be_fused
 from fdgcl.methods.fdgcl.batching import check_batch_size
 from fdgcl.methods.fdgcl.decisions import ViewPreparation
+from fdgcl.methods.fdgcl.diffused_features import has_few_features
 from fdgcl.methods.fdgcl.edge_types import chosen_types
 from fdgcl.methods.fdgcl.plan import Plan, Workload, make_plan
 from fdgcl.methods.fdgcl.settings import Settings
@@ -118,7 +119,7 @@ class DiffusionPreparation(ViewPreparation):
         nodes, features = self.features.shape
         columns = features * len(self.operators)
         # In place; where there are many features, beside the product and its gradient.
-        held = 1 if columns <= (self.batch_size or nodes) // 4 else 3
+        held = 1 if has_few_features(columns, nodes) else 3
         # Each of several pairs has copies of its views, beside the gradients of all.
         return held if len(settings.orders) <= 2 else held + 2
 
@@ -165,7 +166,7 @@ class DiffusionPreparation(ViewPreparation):
             )
         if self.plan.strategy == "in-loop":
             return InLoop(self.features, *self.filters)
-        return Diffused.of(
+        return DiffusedFeatures.diffuse(
             self.features,
             *self.filters,
             dtype=self.settings.torch_dtype,

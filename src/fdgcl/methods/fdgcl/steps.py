@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from fdgcl.losses import Loss, RegularizedCosmean
-from fdgcl.methods.fdgcl import Diffused, Encoders, ViewSource
+from fdgcl.methods.fdgcl import Encoders, ViewSource
 from fdgcl.methods.fdgcl.agreement import (
     Agreement,
     activate,
@@ -97,7 +97,7 @@ def new_step(
         )
     else:
         step = plain
-    if captured and on_gpu and isinstance(source, Diffused):
+    if captured and on_gpu and source.can_be_captured:
         return CudaGraphStep(step, optimizer)
     return step
 

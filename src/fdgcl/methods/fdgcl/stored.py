@@ -22,12 +22,13 @@ from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.decisions import UNINFORMATIVE_BETA, ViewPreparation
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
+from fdgcl.methods.fdgcl.diffused_features import DiffusedFeatures
 from fdgcl.methods.fdgcl.diffusing import check_settings
 from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
-from fdgcl.methods.fdgcl.statistics import load_statistics
-from fdgcl.methods.fdgcl.streamed import Streamed
+from fdgcl.methods.fdgcl.stored_statistics import load_statistics
 from fdgcl.methods.fdgcl.training_plan import TrainingPlan, plan_training
+from fdgcl.methods.fdgcl.windows_on_disk import RowsOnDisk
 from fdgcl.operators.feature_correlation import FeatureCorrelation
 
 
@@ -142,12 +143,13 @@ class StoredPreparation(ViewPreparation):
         device: torch.device,
         dynamics: Sequence[Dynamics] = (),  # noqa: ARG002
         progress: Progress | None = None,
-    ) -> Streamed:
+    ) -> DiffusedFeatures:
         """See the base class; features that are not diffused yet are diffused now."""
         self.begin(progress)
         group = self.resources.group
         statistics = load_statistics(self.diffusion, group, progress)
-        return Streamed(self.diffusion, statistics, device=device, group=group)
+        rows = RowsOnDisk(self.diffusion, statistics.means, device)
+        return DiffusedFeatures(rows, statistics, rank=group.rank, members=group.size)
 
 
 def prepare_store(

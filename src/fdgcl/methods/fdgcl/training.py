@@ -14,10 +14,10 @@ from torch.optim import Optimizer
 
 from fdgcl._checks import in_words
 from fdgcl.losses import Loss
+from fdgcl.methods.fdgcl.diffused_features import DiffusedFeatures
 from fdgcl.methods.fdgcl.encoder import Encoders
 from fdgcl.methods.fdgcl.sources import Batch, ViewSource
 from fdgcl.methods.fdgcl.steps import Step, dense_products, new_step
-from fdgcl.methods.fdgcl.streamed import Streamed
 from fdgcl.training.process_group import ProcessGroup
 from fdgcl.training.trainable import Trainable
 
@@ -130,7 +130,7 @@ class ViewTraining(Trainable[Encoders]):
         Yields:
             The first node, the one after the last, and their rows.
         """
-        assert isinstance(self.source, Streamed)
+        assert isinstance(self.source, DiffusedFeatures)
         for first, last in self.source.blocks(start, stop, rows):
             with torch.no_grad():
                 block = self.model.combine(self.source)

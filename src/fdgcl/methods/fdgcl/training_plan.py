@@ -18,7 +18,7 @@ from fdgcl.methods.fdgcl import Combination, view_weights
 from fdgcl.methods.fdgcl.agreement import can_be_fused
 from fdgcl.methods.fdgcl.batching import batch_rows, block_rows
 from fdgcl.methods.fdgcl.settings import Settings
-from fdgcl.methods.fdgcl.shuffling import Shuffle, window_rows
+from fdgcl.methods.fdgcl.shuffling import Shuffle
 from fdgcl.methods.fdgcl.statistics import BLOCK_ROWS
 from fdgcl.planning.cost import (
     describe_seconds,
@@ -158,8 +158,7 @@ def _trained_numbers(
     if batch is None:
         held = rows = -(-nodes // members) + Shuffle(nodes, nodes).chunk_rows
     else:
-        window = window_rows(features, batch)
-        shuffle = Shuffle(nodes, batch, window, members)
+        shuffle = Shuffle.of(nodes, features, batch, members)
         # Two windows, and the positions of their rows, which are twice as long.
         held = 2 * shuffle.largest_window
         rows = shuffle.largest_batch
