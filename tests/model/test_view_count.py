@@ -43,9 +43,8 @@ def test_weights() -> None:
 @pytest.mark.parametrize("pairs", ["all", "consecutive"])
 def test_a_loss_is_the_mean_over_the_pairs(loss: str, pairs: str) -> None:
     torch.manual_seed(0)
-    source = DiffusedFeatures.in_memory(
-        [torch.randn(60, 5, dtype=torch.float64) for _ in range(3)]
-    )
+    diffused = [torch.randn(60, 5, dtype=torch.float64) for _ in range(3)]
+    source = DiffusedFeatures.in_memory(diffused)
     views = Encoders(5, 7, count=3, dtype=torch.float64)
     compare = build_loss(loss)
     optimizer = new_adam(views, 0.01, 0.0)

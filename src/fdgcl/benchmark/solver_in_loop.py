@@ -79,11 +79,6 @@ class SolverInLoop(ViewSource):
         stepped = self._step(view, self._x @ weight)
         return stepped if rows is None else stepped[rows]
 
-    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """See the base class."""
-        hidden = self.hidden(view, weight)
-        return hidden.mean(0), hidden.var(0, unbiased=False)
-
     def kept(self, name: str) -> Tensor:
         """See the base class."""
         view = _KEPT_VIEWS.get(name)

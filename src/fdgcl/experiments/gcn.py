@@ -57,11 +57,6 @@ class GraphConvolution(ViewSource):
         result = self._adjacency.multiply(state @ second) + state
         return result if rows is None else result[rows]
 
-    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """See the base class."""
-        hidden = self.hidden(view, weight)
-        return hidden.mean(0), hidden.var(0, unbiased=False)
-
     @torch.no_grad()
     def initialize(self, views: Encoders, scale: float, seed: int) -> None:
         """Draw each matrix of the stack by Glorot's rule for its own sizes."""

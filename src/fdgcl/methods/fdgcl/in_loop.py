@@ -56,8 +56,3 @@ class InLoop(ViewSource):
         )
         diffused = sum(others, first)
         return diffused if rows is None else diffused[rows]
-
-    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """See the base class."""
-        hidden = self.hidden(view, weight)
-        return hidden.mean(0), hidden.var(0, unbiased=False)

@@ -77,16 +77,16 @@ class ViewSource(abc.ABC):
             for rows, size in zip(window.batches, window.sizes, strict=True):
                 yield Batch(torch.from_numpy(rows), size)
 
+    def release(self) -> None:
+        """Give back memory that only the next batches need."""
+        return
+
     def row_blocks(self) -> Iterator[None]:
         """Hold all rows, some at a time: what is asked for without rows is of those.
 
         Here all at once, as some would cost as much.
         """
         yield
-
-    def release(self) -> None:
-        """Give back memory that only the next batches need."""
-        return
 
     def kept(self, name: str) -> Tensor:
         """The `features` themselves, or as the `local` or `global` order diffuses."""
@@ -97,9 +97,10 @@ class ViewSource(abc.ABC):
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
         """The hidden features of a view, with gradient with respect to the weight."""
 
-    @abc.abstractmethod
     def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance over all nodes of each hidden column, with gradient."""
+        hidden = self.hidden(view, weight)
+        return hidden.mean(0), hidden.var(0, unbiased=False)
 
     def factors(
         self,

@@ -57,8 +57,3 @@ class Stepped(ViewSource):
             self._gradient,
         )
         return diffused if rows is None else diffused[rows]
-
-    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """See the base class."""
-        hidden = self.hidden(view, weight)
-        return hidden.mean(0), hidden.var(0, unbiased=False)

@@ -85,6 +85,11 @@ class RowsInMemory(RowWindows):
         views: (rows, features) of each order; taken over, and centred in place.
         means: (orders, features), in the views' dtype and on their device.
         features: As they were before.
+
+    Example:
+        >>> rows = RowsInMemory([torch.tensor([[1.0], [3.0]])], torch.tensor([[2.0]]))
+        >>> rows.held.views[0].tolist()
+        [[-1.0], [1.0]]
     """
 
     holds_all = True
