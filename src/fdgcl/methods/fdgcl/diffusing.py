@@ -20,6 +20,7 @@ from fdgcl._progress import Progress
 from fdgcl.diffusion.expansion import Expansion
 from fdgcl.diffusion.polynomial import sum_terms
 from fdgcl.graphs.diagnosis import FeatureFindings, examine_features
+from fdgcl.graphs.moments import ColumnMoments
 from fdgcl.graphs.store.arrays import ArrayWriter, is_finished, row_ranges
 from fdgcl.graphs.store.features import StoredFeatures, measure_scaling
 from fdgcl.graphs.store.store import Store
@@ -33,9 +34,9 @@ from fdgcl.methods.fdgcl.slice_plan import (
     products_of,
 )
 from fdgcl.operators.base import Coordinates
+from fdgcl.operators.feature_correlation import feature_correlation
 from fdgcl.operators.sparse import new_tensor
 from fdgcl.operators.stored import StoredOperator
-from fdgcl.operators.stored_correlation import stored_correlation
 
 if TYPE_CHECKING:
     from fdgcl.executors import Executor
@@ -116,7 +117,7 @@ def begin(
         progress("look", 1, 2)
     features = measure_scaling(store, settings.feature_scaling, diffusion.lengths_path)
     names, scaling = store.manifest.feature_names, settings.feature_scaling
-    findings = examine_features(features.moments(), names, scaling)
+    findings = examine_features(ColumnMoments.of(features), names, scaling)
     informative = store.manifest.structural is not None or _is_informative(
         features, findings, plan.threads
     )
@@ -150,15 +151,21 @@ def begin(
 def _is_informative(
     features: StoredFeatures, findings: FeatureFindings, threads: int
 ) -> bool:
-    """Whether neighbours tell of each other, as far as a store can say."""
-    found = stored_correlation(features, threads)
-    if found is None or found.is_informative:
+    """Whether neighbours tell of each other, as far as a store can say.
+
+    In memory that is asked of edges both ways. A directed store knows each of its
+    edges from one end: it cannot say.
+    """
+    operator = StoredOperator(features.store, 0.0, "symmetric", threads)
+    if not operator.has_real_spectrum:
+        return True
+    if feature_correlation(features, operator).is_informative:
         return True
     alone = findings.outweighing
     if alone is None:
         return False
-    others = stored_correlation(features, threads, without=alone)
-    return others is None or others.is_informative
+    # One column hides what the others say, and training does hear them.
+    return feature_correlation(features, operator, without=alone).is_informative
 
 
 def diffuse_slice(

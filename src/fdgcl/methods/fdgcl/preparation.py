@@ -28,7 +28,7 @@ from fdgcl.graphs.diagnosis import FeatureFindings, check_edges, examine_feature
 from fdgcl.graphs.directions import Direction, Normalization
 from fdgcl.graphs.fingerprint import fingerprint
 from fdgcl.graphs.moments import ColumnMoments
-from fdgcl.graphs.scaling import ColumnScale, column_scale, scale_features
+from fdgcl.graphs.scaling import ColumnScale, fit_scaling, scale_features
 from fdgcl.graphs.structural import structural_features
 from fdgcl.methods.fdgcl import Diffused, InLoop, Stepped, ViewSource
 from fdgcl.methods.fdgcl.agreement import can_be_fused
@@ -349,7 +349,7 @@ def _scaled(
         return graph, None
     assert graph.features is not None
     if columns is None:
-        columns = column_scale(graph.features, scaling)
+        columns = fit_scaling(graph.features, scaling)
     else:
         check_width(len(columns.weights), graph.num_features)
     scaled = scale_features(graph.features, scaling, columns)
