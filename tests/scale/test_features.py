@@ -17,7 +17,7 @@ from fdgcl import FDGCL
 from fdgcl._checks import InputError
 from fdgcl.embeddings import read_embeddings
 from fdgcl.executors import Processes
-from fdgcl.graphs.store import features
+from fdgcl.graphs import rows as blocks
 from fdgcl.graphs.store.arrays import DamagedError, write_array
 from fdgcl.graphs.store.features import measure_scaling
 from fdgcl.graphs.store.store import Store
@@ -51,7 +51,7 @@ def by_hand(store: Store, scaling: str) -> np.ndarray:
 def test_they_are_what_the_formulas_say(
     store: Store, scaling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(features, "_NUMBERS", 60)  # seven nodes at a time
+    monkeypatch.setattr(blocks, "NUMBERS", 60)  # seven nodes at a time
     found = measure_scaling(store, scaling, tmp_path / "lengths.npy")
     wanted = by_hand(store, scaling)
     raw = by_hand(store, "none")
@@ -64,7 +64,8 @@ def test_they_are_what_the_formulas_say(
     bound = gamma(8 + 4, np.float32) * size
     assert_within(found.read(0, 50), wanted, bound)
     assert_within(found.read(3, 9), wanted[3:9], bound[3:9])
-    ranges = [*found.ranges()]
+    assert found.shape == (50, 8)
+    ranges = [*blocks.row_blocks(found)]
     assert [start for start, _ in ranges] == [*range(0, 50, 7)]
     assert_within(np.concatenate([rows for _, rows in ranges]), wanted, bound)
     for number, first in enumerate((0, 3, 6)):

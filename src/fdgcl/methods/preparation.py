@@ -19,7 +19,7 @@ from fdgcl.graphs import Graph
 from fdgcl.graphs.data import GraphData, fingerprint, table_of
 from fdgcl.graphs.diagnosis import FeatureFindings, examine_features
 from fdgcl.graphs.moments import ColumnMoments
-from fdgcl.graphs.scaling import ColumnScale, column_scale, scale_features
+from fdgcl.graphs.scaling import ColumnScale, fit_scaling, scale_features
 from fdgcl.graphs.structural import structural_features
 from fdgcl.methods.resources import Resources
 from fdgcl.methods.settings import MethodSettings
@@ -223,7 +223,7 @@ def _scaled(
         return graph, None
     assert graph.features is not None
     if columns is None:
-        columns = column_scale(graph.features, scaling)
+        columns = fit_scaling(graph.features, scaling)
     else:
         check_width(len(columns.weights), graph.num_features)
     scaled = scale_features(graph.features, scaling, columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ import torch
 from fdgcl._progress import Progress
 from fdgcl.diffusion import Dynamics
 from fdgcl.diffusion.stability import Bounds, StabilityReport, stability_report
+from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.sources import ViewSource
@@ -85,22 +86,23 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
         return any(one.is_homophilic for one in self.correlations)
 
     @cached_property
+    def informative(self) -> bool:
+        """Whether the features of neighbours tell of a node's own."""
+        return neighbours_tell(
+            self.structural, self.correlations, self.findings, self.correlates_without
+        )
+
+    @property
     def beta(self) -> float | Sequence[float]:
         """The views' weights; where they were left open, the graph decides.
 
         Where a node's neighbours tell nothing of it, other views are noise and the
-        local view stands alone. Features made from the edges are no evidence of that.
+        local view stands alone.
         """
         if self.settings.beta is not None:
             return self.settings.beta
-        informative = self.structural is not None or any(
-            one.is_informative for one in self.correlations
-        )
-        alone = self.findings.outweighing
-        if not informative and alone is not None:
-            # One column hides what the others say, and training does hear them.
-            informative = self.correlates_without(alone)
-        return 1 / len(self.settings.orders) if informative else UNINFORMATIVE_BETA
+        count = len(self.settings.orders)
+        return 1 / count if self.informative else UNINFORMATIVE_BETA
 
     @property
     def batch_size(self) -> int | None:
@@ -131,6 +133,27 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
                 "is not what you want, choose a smaller step or solver='exact'"
             )
         return texts
+
+
+def neighbours_tell(
+    structural: str | None,
+    correlations: Sequence[FeatureCorrelation],
+    findings: FeatureFindings,
+    correlates_without: Callable[[int], bool],
+) -> bool:
+    """Whether the features of neighbours tell of a node's own.
+
+    Args:
+        structural: The kind of features made from the edges: no evidence of anything.
+        correlations: How features correlate along the edges, or those of each type.
+        findings: What the columns of the features tell.
+        correlates_without: The same with a column left out; asked where one column
+            hides what the others say, which training does hear.
+    """
+    if structural is not None or any(one.is_informative for one in correlations):
+        return True
+    alone = findings.outweighing
+    return alone is not None and correlates_without(alone)
 
 
 def beta_notices(settings: Settings, beta: float | Sequence[float]) -> list[str]:

@@ -19,10 +19,12 @@ from fdgcl._progress import Progress
 from fdgcl.diffusion.expansion import Expansion
 from fdgcl.diffusion.polynomial import sum_terms
 from fdgcl.graphs.diagnosis import FeatureFindings, examine_features
+from fdgcl.graphs.moments import ColumnMoments
 from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.graphs.store.arrays import ArrayWriter, is_finished, row_ranges
 from fdgcl.graphs.store.features import StoredFeatures, measure_scaling
 from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.decisions import neighbours_tell
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe, wanted
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import (
@@ -32,10 +34,12 @@ from fdgcl.methods.fdgcl.slice_plan import (
     products_of,
 )
 from fdgcl.operators.base import Coordinates
-from fdgcl.operators.feature_correlation import FeatureCorrelation
+from fdgcl.operators.feature_correlation import (
+    FeatureCorrelation,
+    feature_correlation,
+)
 from fdgcl.operators.sparse import new_tensor
 from fdgcl.operators.stored import StoredOperator
-from fdgcl.operators.stored_correlation import stored_correlation
 
 # The plan counts on one slice at a time in a process, whatever an executor does.
 _ONE_AT_A_TIME = threading.Lock()
@@ -116,11 +120,8 @@ def begin(
         store, settings.feature_scaling, diffusion.lengths_path, columns
     )
     names, scaling = store.manifest.feature_names, settings.feature_scaling
-    findings = examine_features(features.moments(), names, scaling)
-    correlation = stored_correlation(features, plan.threads)
-    informative = store.manifest.structural is not None or _is_informative(
-        correlation, features, findings, plan.threads
-    )
+    findings = examine_features(ColumnMoments.of(features), names, scaling)
+    correlation, informative = _correlated(features, findings, plan.threads)
     if found.needs_float64:
         plan = plan_diffusion(
             store,
@@ -149,20 +150,25 @@ def begin(
     return diffusion
 
 
-def _is_informative(
-    found: FeatureCorrelation | None,
-    features: StoredFeatures,
-    findings: FeatureFindings,
-    threads: int,
-) -> bool:
-    """Whether neighbours tell of each other, as far as a store can say."""
-    if found is None or found.is_informative:
-        return True
-    alone = findings.outweighing
-    if alone is None:
-        return False
-    others = stored_correlation(features, threads, without=alone)
-    return others is None or others.is_informative
+def _correlated(
+    features: StoredFeatures, findings: FeatureFindings, threads: int
+) -> tuple[FeatureCorrelation | None, bool]:
+    """How features correlate along the edges, and whether neighbours tell of them.
+
+    In memory that is asked of edges both ways. A directed store knows each of its edges
+    from one end: it cannot say, and is taken as one whose neighbours do tell.
+    """
+    store = features.store
+    operator = StoredOperator(store, 0.0, "symmetric", threads)
+    if not operator.has_real_spectrum:
+        return None, True
+    found = feature_correlation(features, operator)
+
+    def without(column: int) -> bool:
+        return feature_correlation(features, operator, without=column).is_informative
+
+    structural = store.manifest.structural
+    return found, neighbours_tell(structural, [found], findings, without)
 
 
 def diffuse_slice(

@@ -20,7 +20,7 @@ from fdgcl.diffusion.stability import Bounds, CommonBounds
 from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl.decisions import UNINFORMATIVE_BETA, ViewPreparation
+from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
 from fdgcl.methods.fdgcl.diffused_features import DiffusedFeatures
 from fdgcl.methods.fdgcl.diffusing import check_settings
@@ -98,16 +98,13 @@ class StoredPreparation(ViewPreparation):
         return [] if found is None else [found]
 
     def correlates_without(self, column: int) -> bool:  # noqa: ARG002
-        """See the base class; the recipe knows of the column that outweighs others."""
-        return self.recipe.informative
+        """See the base class; the recipe knows whether neighbours tell."""
+        return self.informative
 
     @property
-    def beta(self) -> float | Sequence[float]:
-        """See the base class; as it was decided when the graph was looked at."""
-        if self.settings.beta is not None:
-            return self.settings.beta
-        informative = self.recipe.informative
-        return 1 / len(self.settings.orders) if informative else UNINFORMATIVE_BETA
+    def informative(self) -> bool:
+        """See the base class; as it was found when the graph was looked at."""
+        return self.recipe.informative
 
     def warnings(self) -> list[str]:
         """See the base class; a graph not looked at yet gives no reason to warn."""
