@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from golden import Golden, embedding, on_graph, train
 from scipy.sparse import csr_array
 from torch import nn
 
@@ -18,6 +17,8 @@ from fdgcl.methods.bgrl import BGRL, WARM_UP, BGRLTraining, Settings
 from fdgcl.methods.parts.moving_average import cosine_momentum
 from fdgcl.methods.parts.schedules import warm_up_cosine
 from tolerances import assert_agree
+
+from .golden import Golden, embedding, on_graph, train
 
 
 def _encoder(theirs: str, ours: str) -> dict[str, str]:

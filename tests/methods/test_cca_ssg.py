@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from golden import Golden, config, embedding, on_graph, prepared, train
 from scipy.sparse import csr_array
 
 from fdgcl import Graph, block_model
@@ -18,6 +17,8 @@ from fdgcl.methods.cca_ssg import CCASSG, CCASSGTraining, Settings, loss
 from fdgcl.methods.parts.augmentations import AugmentedGraph
 from fdgcl.methods.parts.propagation import gcn
 from tolerances import assert_agree
+
+from .golden import Golden, config, embedding, on_graph, prepared, train
 
 LAYERS = {
     f"conv{number}.{what}": f"encoder.layers.{number - 1}.{what}"
@@ -149,6 +150,11 @@ def test_typical_mistakes_give_other_losses() -> None:
     ]
     value = float(loss(*biased, case.settings.decorrelation))
     assert value == pytest.approx(MISTAKES["biased deviations"], abs=1e-6)
+    # A ReLU after the last layer leaves a column without any variance.
+    dead = [torch.relu(case.trainable.model(view).detach()) for view in case.views]
+    undefined = [(rows - rows.mean(0)) / rows.std(0) for rows in dead]
+    assert math.isnan(float(loss(*undefined, case.settings.decorrelation)))
+    assert math.isfinite(found)
 
 
 @pytest.fixture

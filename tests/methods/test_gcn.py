@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from golden import config, embedding, on_graph, prepared, train
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -16,6 +15,8 @@ from fdgcl import Graph, block_model
 from fdgcl._checks import InputError
 from fdgcl.methods.gcn import GCN, GCNTraining, Settings
 from tolerances import assert_agree
+
+from .golden import config, embedding, on_graph, prepared, train
 
 
 def _settings(**changes: Any) -> Settings:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from golden import embedding, on_graph, train
 from scipy.sparse import csr_array
 
 from fdgcl import FDGCL, block_model
@@ -14,6 +13,8 @@ from fdgcl.experiments.gcn import gcn_embedding
 from fdgcl.methods.gcn import GCN, Settings
 from fdgcl.training import EpochRecord
 from tolerances import assert_agree
+
+from .golden import embedding, on_graph, train
 
 SHARED: dict[str, Any] = {
     "dim": 16,

@@ -14,7 +14,7 @@ gradients and schedules are those of the authors' PyTorch code.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
@@ -184,6 +184,18 @@ class BGRLTraining(Trainable[BGRLModel]):
         model: Both networks.
         graph: With features.
         settings: Of the method.
+
+    Example:
+        >>> from fdgcl import block_model
+        >>> graph = block_model(50, 2, num_features=4, seed=0)
+        >>> settings = Settings(hidden=8, dim=3, device="cpu")
+        >>> training = BGRLTraining(BGRLModel(settings, 4), graph, settings)
+        >>> for batch in training.batches(epoch=1):
+        ...     values = training.gradient(batch)
+        ...     training.update()
+        >>> training.finish()
+        >>> [tuple(rows.shape) for rows in training.blocks()]
+        [(50, 3)]
     """
 
     def __init__(self, model: BGRLModel, graph: Graph, settings: Settings) -> None:
@@ -263,7 +275,7 @@ class BGRL(Method[Settings, BGRLModel]):
 
         return prepare_graph(self, data, settings, columns)
 
-    def new_model(self, config: Mapping[str, Any] | Any) -> BGRLModel:
+    def new_model(self, config: Any) -> BGRLModel:
         """See the base class."""
         model = BGRLModel(config.settings, config.num_features)
         return model.to(config.settings.torch_device)

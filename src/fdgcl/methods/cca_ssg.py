@@ -13,7 +13,7 @@ whole graph. Weights, loss and gradients are those of the authors' code.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
@@ -151,6 +151,18 @@ class CCASSGTraining(Trainable[CCASSGModel]):
         model: The encoder.
         graph: With features.
         settings: Of the method.
+
+    Example:
+        >>> from fdgcl import block_model
+        >>> graph = block_model(50, 2, num_features=4, seed=0)
+        >>> settings = Settings(hidden=8, dim=3, device="cpu")
+        >>> training = CCASSGTraining(CCASSGModel(settings, 4), graph, settings)
+        >>> for batch in training.batches(epoch=1):
+        ...     values = training.gradient(batch)
+        ...     training.update()
+        >>> training.finish()
+        >>> [tuple(rows.shape) for rows in training.blocks()]
+        [(50, 3)]
     """
 
     def __init__(self, model: CCASSGModel, graph: Graph, settings: Settings) -> None:
@@ -216,7 +228,7 @@ class CCASSG(Method[Settings, CCASSGModel]):
 
         return prepare_graph(self, data, settings, columns)
 
-    def new_model(self, config: Mapping[str, Any] | Any) -> CCASSGModel:
+    def new_model(self, config: Any) -> CCASSGModel:
         """See the base class."""
         model = CCASSGModel(config.settings, config.num_features)
         return model.to(config.settings.torch_device)

@@ -217,6 +217,18 @@ class GCNTraining(Trainable[GCNModel]):
         model: The encoders.
         graph: With features.
         settings: Of the method.
+
+    Example:
+        >>> from fdgcl import block_model
+        >>> graph = block_model(50, 2, num_features=4, seed=0)
+        >>> settings = Settings(dim=3, device="cpu")
+        >>> training = GCNTraining(GCNModel(settings, 4), graph, settings)
+        >>> for batch in training.batches(epoch=1):
+        ...     values = training.gradient(batch)
+        ...     training.update()
+        >>> training.finish()
+        >>> [tuple(rows.shape) for rows in training.blocks()]
+        [(50, 3)]
     """
 
     def __init__(self, model: GCNModel, graph: Graph, settings: Settings) -> None:
@@ -311,7 +323,7 @@ class GCN(Method[Settings, GCNModel]):
 
         return prepare_graph(self, data, settings, columns)
 
-    def new_model(self, config: Mapping[str, Any] | Any) -> GCNModel:
+    def new_model(self, config: Any) -> GCNModel:
         """See the base class."""
         model = GCNModel(config.settings, config.num_features)
         return model.to(config.settings.torch_device)

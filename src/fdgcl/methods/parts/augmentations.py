@@ -76,6 +76,15 @@ class AugmentedGraph:
         graph: It has features.
         settings: Its direction, device and dtype are used.
         rule: How edges are weighed: `gcn` or `graphconv`.
+
+    Example:
+        >>> from fdgcl import block_model
+        >>> from fdgcl.methods.parts.propagation import gcn
+        >>> graph = block_model(50, 2, num_features=4, seed=0)
+        >>> augmented = AugmentedGraph(graph, MethodSettings(device="cpu"), gcn)
+        >>> view = augmented.draw(generator_of(0, epoch=1, view=0), 0.5, 0.25)
+        >>> tuple(view.propagate(view.features @ torch.ones(4, 3)).shape)
+        (50, 3)
     """
 
     def __init__(self, graph: Graph, settings: MethodSettings, rule: Rule) -> None:
@@ -136,7 +145,12 @@ def generator_of(seed: int, epoch: int, view: int) -> torch.Generator:
 
 
 def check_rate(name: str, value: float) -> float:
-    """Return a chance of being dropped, or refuse it unless it lies in [0, 1)."""
+    """Return a chance of being dropped, or refuse it unless it lies in [0, 1).
+
+    Example:
+        >>> check_rate("drop_edges", 0.2)
+        0.2
+    """
     if check_fraction(name, value) == 1:
         message = f"{name} must be below 1, where nothing would be left, got {value!r}"
         raise InputError(message)

@@ -94,6 +94,13 @@ class Propagation:
         weights: (edges,) of which only those of edges that are kept count.
         loops: (nodes,) weights of loops beside the edges.
         kept: (edges,) which edges there are; None for all.
+
+    Example:
+        >>> edges = Edges(csr_array([[0.0, 1.0], [0.0, 0.0]]), "in")
+        >>> loops = torch.tensor([1.0, 2.0])
+        >>> propagate = Propagation(edges, torch.tensor([5.0]), loops)
+        >>> propagate(torch.tensor([[10.0], [100.0]])).tolist()
+        [[10.0], [250.0]]
     """
 
     def __init__(
@@ -143,6 +150,11 @@ def gcn(edges: Edges, kept: Tensor | None = None) -> Propagation:
         edges: The edges; a loop among them is kept at its weight, and nodes without
             one get one of weight 1.
         kept: (edges,) which are kept; None for all.
+
+    Example:
+        >>> edges = Edges(csr_array([[0.0, 1.0], [1.0, 0.0]]))
+        >>> [round(one, 6) for one in gcn(edges)(torch.eye(2)).flatten().tolist()]
+        [0.5, 0.5, 0.5, 0.5]
     """
     weights = edges.weights if kept is None else edges.weights * kept
     loops = 1 - edges.reaching((edges.is_loop & (weights > 0)).to(weights))
@@ -157,6 +169,11 @@ def graphconv(edges: Edges, kept: Tensor | None = None) -> Propagation:
     Args:
         edges: The edges; each node gets a loop of weight 1 beside those among them.
         kept: (edges,) which are kept; None for all.
+
+    Example:
+        >>> edges = Edges(csr_array([[1.0, 0.0], [0.0, 0.0]]))
+        >>> [round(one, 6) for one in graphconv(edges)(torch.eye(2)).flatten().tolist()]
+        [1.0, 0.0, 0.0, 1.0]
     """
     weights = edges.weights if kept is None else edges.weights * kept
     left = (edges.reaching(weights) + 1).rsqrt()
