@@ -29,7 +29,7 @@ from fdgcl.methods.fdgcl.fitting import (
     tell_epoch,
     views_for,
 )
-from fdgcl.methods.fdgcl.plan import Plan
+from fdgcl.methods.fdgcl.plan import FittingPlan
 from fdgcl.methods.fdgcl.preparation import Preparation, prepare_training
 from fdgcl.methods.fdgcl.reuse import prepare_other
 from fdgcl.presets import preset_settings
@@ -215,7 +215,7 @@ class FDGCL(Fitted):
         """
         return cls(**{**preset_settings(name, variant), **overrides})
 
-    def plan(self, graph: Graph | GraphDataset) -> Plan:
+    def plan(self, graph: Graph | GraphDataset) -> FittingPlan:
         """Say how `fit` would go about a graph and what it would cost."""
         data = as_graph(graph)
         prepared = prepare_training(data, settings_for(graph, self.check()))
@@ -311,7 +311,7 @@ class FDGCL(Fitted):
 
     def _take_notes(self, prepared: Preparation) -> None:
         self._note_stability(prepared)
-        self.plan_: Plan = prepared.plan
+        self.plan_: FittingPlan = prepared.plan
         self.notices_ = announce(prepared)
 
     def _note_stability(self, prepared: Preparation) -> None:

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
+from fdgcl._memory import available_bytes
 from fdgcl.evaluation import validation_scores
 from fdgcl.methods.fdgcl.combination import Combination, view_weights
 from fdgcl.model import FDGCL
@@ -99,8 +99,6 @@ class Objective:
     def _check_memory(self, model: FDGCL) -> None:
         settings = model.check()
         free = free_memory(settings.torch_device)
-        if free is None:
-            return
         plan = model.plan(self.problem.graph)
         weights = view_weights(0.5, len(settings.orders))
         views = Combination(weights, settings.combine, settings.keep)
@@ -126,31 +124,16 @@ def _hopeless() -> Iterator[None]:
         raise HopelessError(text.splitlines()[0]) from error
 
 
-def free_memory(device: torch.device) -> int | None:
-    """Return the bytes that are free on a device; None where nobody can tell."""
+def free_memory(device: torch.device) -> int:
+    """The bytes that are free on a device.
+
+    Args:
+        device: A processor or a GPU.
+
+    Example:
+        >>> free_memory(torch.device("cpu")) > 0
+        True
+    """
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
-    found = [count for count in (_free_of_machine(), _free_of_group()) if count]
-    return min(found, default=None)
-
-
-def _free_of_machine() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        entries = dict(line.split(":", 1) for line in lines)
-        return int(entries["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return None
-
-
-def _free_of_group() -> int | None:
-    """What a container may still take; None outside of one."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        limit, used = (
-            int((folder / name).read_text(encoding="ascii"))
-            for name in ("memory.max", "memory.current")
-        )
-    except (OSError, ValueError):
-        return None
-    return max(limit - used, 1)
+    return available_bytes()

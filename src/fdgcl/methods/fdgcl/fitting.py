@@ -18,7 +18,7 @@ from fdgcl._progress import Progress
 from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.graphs.scaling import COLUMN_SCALINGS
 from fdgcl.methods.fdgcl import Combination, Encoders, ViewSource, view_weights
-from fdgcl.methods.fdgcl.plan import Plan
+from fdgcl.methods.fdgcl.plan import FittingPlan
 from fdgcl.methods.fdgcl.preparation import UNINFORMATIVE_BETA, Preparation
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.run_folder import CHECKPOINT_SECONDS, Config, RunFolder, TrainingLog
@@ -173,7 +173,7 @@ def new_views(
     return views.to(settings.torch_device)
 
 
-def check_memory(plan: Plan, device: torch.device) -> None:
+def check_memory(plan: FittingPlan, device: torch.device) -> None:
     """Refuse what memory cannot hold, before any of it is taken.
 
     Raises:

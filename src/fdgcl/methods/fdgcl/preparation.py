@@ -34,7 +34,7 @@ from fdgcl.methods.fdgcl import Diffused, InLoop, Stepped, ViewSource
 from fdgcl.methods.fdgcl.agreement import can_be_fused
 from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows, check_batch_size
 from fdgcl.methods.fdgcl.edge_types import chosen_types
-from fdgcl.methods.fdgcl.plan import Plan, Workload, make_plan
+from fdgcl.methods.fdgcl.plan import FittingPlan, Workload, make_plan
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.operators.feature_correlation import FeatureCorrelation, feature_correlation
 from fdgcl.operators.in_memory import Operator, build_operator
@@ -116,7 +116,7 @@ class Preparation:
         ]
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> FittingPlan:
         """How the diffusion is done."""
         nodes, features = self.features.shape
         stored = np.prod(self.features.shape, dtype=np.int64)
