@@ -26,9 +26,9 @@ from fdgcl.graphs.data import GraphData
 from fdgcl.graphs.store.store import Store
 from fdgcl.levels import as_graph, choose_level, rows_of, settings_for
 from fdgcl.methods.base import Config
-from fdgcl.methods.fdgcl.plan import Plan
 from fdgcl.methods.preparation import Preparation
 from fdgcl.methods.resources import Resources
+from fdgcl.planning import Plan
 from fdgcl.run_folder import RunFolder
 from fdgcl.training.records import EpochRecord, NonFiniteLossError
 from fdgcl.training.trainable import Trainable

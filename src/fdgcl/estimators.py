@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 #: Where the estimator of each method is; loaded when it is asked for.
 ESTIMATORS = {
     "fdgcl": "fdgcl.model:FDGCL",
+    "gcn": "fdgcl.compared:GCN",
+    "cca-ssg": "fdgcl.compared:CCASSG",
+    "bgrl": "fdgcl.compared:BGRL",
 }
 
 

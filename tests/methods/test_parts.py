@@ -22,7 +22,6 @@ from fdgcl.methods.parts.augmentations import (
     draw_kept,
     generator_of,
 )
-from fdgcl.methods.parts.batches import row_batches
 from fdgcl.methods.parts.graph_convolution import (
     GraphConvolution,
     GraphConvolutions,
@@ -203,19 +202,3 @@ def test_schedules_are_their_formulas() -> None:
     assert found[:5] == [0, 0.25, 0.5, 0.75, 1]
     assert found[4:] == [cosine(step, 8) for step in range(9)]
     assert warm_up_cosine(0, 0, 3) == 1
-
-
-@pytest.mark.parametrize(("size", "lengths"), [(5, [5, 5]), (3, [3, 3, 4]), (4, None)])
-def test_batches_are_all_rows_once(size: int, lengths: list[int] | None) -> None:
-    parts = [rows for rows in row_batches(10, size, 0, 1) if rows is not None]
-    assert sorted(torch.cat(parts).tolist()) == [*range(10)]
-    assert [len(part) for part in parts] == (lengths or [4, 4, 2])
-    again = torch.cat(
-        [rows for rows in row_batches(10, size, 0, 1) if rows is not None]
-    )
-    assert torch.equal(torch.cat(parts), again)
-
-
-@pytest.mark.parametrize("size", [None, 10, 11])
-def test_a_batch_of_all_rows_is_none(size: int | None) -> None:
-    assert [*row_batches(10, size, 0, 1)] == [None]

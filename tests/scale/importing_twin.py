@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from fdgcl._memory import resident_bytes
 from fdgcl._progress import silent
 from fdgcl.graphs import read_graph
 from fdgcl.graphs.importing import Request
@@ -17,7 +18,6 @@ from fdgcl.graphs.importing.request import claimed
 from fdgcl.graphs.importing.stages import Import
 from fdgcl.graphs.store.store import Store
 from fdgcl.operators.in_memory import directed_weights
-from fdgcl.planning.memory import resident_bytes
 
 #: So small that a graph of a few dozen edges takes many runs, parts and batches.
 TINY = Limits(

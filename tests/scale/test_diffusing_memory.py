@@ -16,7 +16,7 @@ from pathlib import Path
 from fdgcl import FDGCL
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.running import diffuse_store
-from fdgcl.planning.memory import resident_bytes
+from fdgcl._memory import resident_bytes
 
 before = resident_bytes()
 store = Store.open(sys.argv[1])

@@ -20,6 +20,7 @@ from trainings import train_store
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
+from fdgcl._memory import resident_bytes
 from fdgcl.graphs import read_graph
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.graphs.importing import Request, featurefit, import_graph, plan_import
@@ -27,7 +28,6 @@ from fdgcl.graphs.importing.budget import Budget
 from fdgcl.graphs.importing.fitcost import FitCost
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.running import diffuse_store
-from fdgcl.planning.memory import resident_bytes
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import torch
 
-from fdgcl.planning.memory import give_back, resident_bytes
+from fdgcl._memory import give_back, resident_bytes
 
 _SAMPLE_SECONDS = 0.002
 # Names of limits in glibc's malloc.h.

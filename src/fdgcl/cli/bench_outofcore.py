@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from fdgcl._files import write_json
-from fdgcl._memory import describe_size
+from fdgcl._memory import describe_size, parse_size
 from fdgcl.benchmark.outofcore import (
     GENERATE,
     PLACEHOLDER,
@@ -23,7 +23,6 @@ from fdgcl.cli.bench_output import seconds
 from fdgcl.cli.failures import FAILURE
 from fdgcl.cli.talk import Talk
 from fdgcl.experiments.machine import environment
-from fdgcl.planning.memory import parse_size
 
 MEMORY = "6GB"
 _STAGES = {

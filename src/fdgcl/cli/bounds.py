@@ -35,8 +35,7 @@ Memory = Annotated[
 
 def allowed_bytes(memory: str | None) -> int:
     """The bound in bytes, as given or by what this machine has to spare."""
-    from fdgcl._memory import available_bytes
-    from fdgcl.planning.memory import parse_size
+    from fdgcl._memory import available_bytes, parse_size
 
     if memory is not None:
         return parse_size(memory, "--memory")

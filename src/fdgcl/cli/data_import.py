@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -106,30 +105,12 @@ def import_files(
 
 
 def _plan(request: Request, memory: int, talk: Talk) -> None:
-    from fdgcl._memory import describe_size
     from fdgcl.graphs.importing import plan_import
-    from fdgcl.planning.cost import describe_seconds, import_seconds
 
     plan = plan_import(request, memory)
-    seconds = import_seconds(plan.edges, plan.nodes, plan.features)
-    talk.emit({**asdict(plan), "seconds": round(seconds, 1)})
-    nodes = f"{plan.nodes:,} nodes"
-    if request.features is None:
-        nodes = f"perhaps {nodes} (the edges will tell)"
-    elif not plan.nodes_known:
-        nodes = f"about {nodes}"
-    width = "" if plan.features_known else "about "
-    talk.say(f"{nodes}, about {plan.edges:,} edges, {width}{plan.features:,} features")
-    talk.say(
-        f"memory: {describe_size(plan.peak_memory)} at the peak (allowed: "
-        f"{describe_size(plan.memory)}; the least that would do: "
-        f"{describe_size(plan.least_memory)})"
-    )
-    talk.say(
-        f"disk: about {describe_size(plan.store_bytes)}, and "
-        f"{describe_size(plan.disk_bytes - plan.store_bytes)} more on the way"
-    )
-    talk.say(f"time: about {describe_seconds(seconds)} on two cores")
+    talk.emit(plan.to_dict())
+    for sentence in plan.describe():
+        talk.say(sentence)
 
 
 def _run(request: Request, folder: Path, memory: int, talk: Talk) -> None:

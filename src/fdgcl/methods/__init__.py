@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 #: Where each method is; loaded when it is asked for.
 METHODS = {
     "fdgcl": "fdgcl.methods.fdgcl.method:FdgclMethod",
+    "gcn": "fdgcl.methods.gcn:GCNMethod",
+    "cca-ssg": "fdgcl.methods.cca_ssg:CCASSGMethod",
+    "bgrl": "fdgcl.methods.bgrl:BGRLMethod",
 }
 
 

@@ -27,7 +27,12 @@ from fdgcl.graphs.data import GraphData
 from fdgcl.graphs.diagnosis import check_edges
 from fdgcl.graphs.scaling import COLUMN_SCALINGS, ColumnScale
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.preparation import Preparation, check_is_graph, prepare_graph
+from fdgcl.methods.preparation import (
+    Preparation,
+    check_is_graph,
+    direction_notices,
+    prepare_graph,
+)
 from fdgcl.methods.reuse import check_schema, matched
 from fdgcl.methods.settings import MethodSettings
 from fdgcl.training.trainable import Trainable
@@ -141,7 +146,9 @@ class Method(abc.ABC, Generic[S, M]):
         Raises:
             InputError: They do not go together.
         """
-        return prepare_graph(self.need_memory(data), settings, columns)
+        graph = self.need_memory(data)
+        told = direction_notices(graph.is_symmetric, settings)
+        return prepare_graph(graph, settings, columns).also_telling(*told)
 
     def prepare_other(
         self,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TypeAlias, final
 
 import torch
 from torch import Tensor, nn
@@ -24,9 +24,9 @@ from torch.nn.functional import cosine_similarity
 from torch.optim import AdamW, Optimizer
 
 from fdgcl._checks import MOST_DIM, check_count, check_fraction
+from fdgcl._progress import Progress
 from fdgcl.graphs import Graph
-from fdgcl.graphs.scaling import ColumnScale
-from fdgcl.methods.base import Done, GraphModel, Method, Trainable
+from fdgcl.methods.base import Config, GraphModel, Method
 from fdgcl.methods.parts.augmentations import (
     AugmentedGraph,
     View,
@@ -37,11 +37,10 @@ from fdgcl.methods.parts.graph_convolution import GraphConvolution, Linear, Rows
 from fdgcl.methods.parts.moving_average import MovingAverage, cosine_momentum
 from fdgcl.methods.parts.propagation import Propagation, gcn
 from fdgcl.methods.parts.schedules import warm_up_cosine
+from fdgcl.methods.preparation import Preparation
 from fdgcl.methods.settings import MethodSettings, setting
 from fdgcl.training.diagnostics import diagnose
-
-if TYPE_CHECKING:
-    from fdgcl.methods.preparation import Preparation
+from fdgcl.training.trainable import Trainable
 
 #: Share of the steps in which the learning rate grows: 1,000 of the authors' 10,000.
 WARM_UP = 0.1
@@ -58,36 +57,28 @@ class Settings(MethodSettings):
     are those for WikiCS, the only one of them that is not of products or of authors.
     """
 
-    layers: int = setting(2, "Graph convolutions of the encoder.", kind=int)
-    hidden: int = setting(512, "Columns between the layers.", kind=int)
-    dim: int = setting(256, "Columns of the embedding.", kind=int)
-    predictor: int = setting(512, "Columns inside the predictor.", kind=int)
+    layers: int = setting(2, "Graph convolutions of the encoder.")
+    hidden: int = setting(512, "Columns between the layers.")
+    dim: int = setting(256, "Columns of the embedding.")
+    predictor: int = setting(512, "Columns inside the predictor.")
     momentum: float = setting(
         0.99,
         "Share of the target's weights that a step keeps, at first; it grows to 1.",
-        kind=float,
     )
-    drop_edges_1: float = setting(
-        0.2, "Share of edges that the first view loses.", kind=float
-    )
-    drop_edges_2: float = setting(
-        0.3, "Share of edges that the second view loses.", kind=float
-    )
+    drop_edges_1: float = setting(0.2, "Share of edges that the first view loses.")
+    drop_edges_2: float = setting(0.3, "Share of edges that the second view loses.")
     drop_features_1: float = setting(
-        0.2, "Share of the features' columns that the first view loses.", kind=float
+        0.2, "Share of the features' columns that the first view loses."
     )
     drop_features_2: float = setting(
-        0.1, "Share of the features' columns that the second view loses.", kind=float
+        0.1, "Share of the features' columns that the second view loses."
     )
-    lr: float = setting(
-        5e-4, "Learning rate of AdamW after a tenth of the epochs.", kind=float
-    )
-    weight_decay: float = setting(1e-5, "Weight decay of AdamW.", kind=float)
+    lr: float = setting(5e-4, "Learning rate of AdamW after a tenth of the epochs.")
+    weight_decay: float = setting(1e-5, "Weight decay of AdamW.")
     epochs: int = setting(
         10_000,
         "Steps, each on the whole graph, by which the schedules of learning rate and "
         "momentum go; 0 leaves the encoder untrained.",
-        kind=int,
     )
 
     def __post_init__(self) -> None:
@@ -260,22 +251,14 @@ class BGRLTraining(Trainable[BGRLModel]):
 
 
 @final
-class BGRL(Method[Settings, BGRLModel]):
+class BGRLMethod(Method[Settings, BGRLModel]):
     """BGRL by name."""
 
     name = "bgrl"
     title = "BGRL"
     settings = Settings
 
-    def prepare(
-        self, data: Any, settings: Settings, columns: ColumnScale | None = None
-    ) -> Preparation[Settings]:
-        """See the base class."""
-        from fdgcl.methods.preparation import prepare_graph
-
-        return prepare_graph(self, data, settings, columns)
-
-    def new_model(self, config: Any) -> BGRLModel:
+    def new_model(self, config: Config) -> BGRLModel:
         """See the base class."""
         model = BGRLModel(config.settings, config.num_features)
         return model.to(config.settings.torch_device)
@@ -284,9 +267,9 @@ class BGRL(Method[Settings, BGRLModel]):
         self,
         model: BGRLModel,
         prepared: Preparation[Settings],
-        config: Any,  # noqa: ARG002
+        config: Config,  # noqa: ARG002
         *,
-        progress: Done | None = None,  # noqa: ARG002
+        progress: Progress | None = None,  # noqa: ARG002
     ) -> BGRLTraining:
         """See the base class."""
         return BGRLTraining(model, prepared.graph, prepared.settings)

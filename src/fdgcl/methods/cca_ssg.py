@@ -15,16 +15,16 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TypeAlias, final
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Adam, Optimizer
 
 from fdgcl._checks import MOST_DIM, check_count, check_nonnegative, choose
+from fdgcl._progress import Progress
 from fdgcl.graphs import Graph
-from fdgcl.graphs.scaling import ColumnScale
-from fdgcl.methods.base import Done, GraphModel, Method, Trainable
+from fdgcl.methods.base import Config, GraphModel, Method
 from fdgcl.methods.fdgcl.standardization import standardize
 from fdgcl.methods.parts.augmentations import (
     AugmentedGraph,
@@ -34,11 +34,10 @@ from fdgcl.methods.parts.augmentations import (
 )
 from fdgcl.methods.parts.graph_convolution import GraphConvolutions, Linear, Rows
 from fdgcl.methods.parts.propagation import graphconv
+from fdgcl.methods.preparation import Preparation
 from fdgcl.methods.settings import MethodSettings, setting
 from fdgcl.training.diagnostics import diagnose
-
-if TYPE_CHECKING:
-    from fdgcl.methods.preparation import Preparation
+from fdgcl.training.trainable import Trainable
 
 ENCODERS = ("gcn", "mlp")
 
@@ -54,20 +53,20 @@ class Settings(MethodSettings):
         "`gcn` (graph convolutions) or `mlp` (two layers with batch normalisation "
         "between, which leave the edges aside).",
     )
-    layers: int = setting(2, "Graph convolutions of encoder `gcn`.", kind=int)
-    hidden: int = setting(512, "Columns between the layers.", kind=int)
-    dim: int = setting(512, "Columns of the embedding.", kind=int)
+    layers: int = setting(2, "Graph convolutions of encoder `gcn`.")
+    hidden: int = setting(512, "Columns between the layers.")
+    dim: int = setting(512, "Columns of the embedding.")
     decorrelation: float = setting(
-        1e-3, "Weight of the decorrelation of columns: the paper's lambda.", kind=float
+        1e-3, "Weight of the decorrelation of columns: the paper's lambda."
     )
-    drop_edges: float = setting(0.2, "Share of edges that a view loses.", kind=float)
+    drop_edges: float = setting(0.2, "Share of edges that a view loses.")
     drop_features: float = setting(
-        0.2, "Share of the features' columns that a view loses.", kind=float
+        0.2, "Share of the features' columns that a view loses."
     )
-    lr: float = setting(1e-3, "Learning rate of Adam.", kind=float)
-    weight_decay: float = setting(0.0, "Weight decay of Adam.", kind=float)
+    lr: float = setting(1e-3, "Learning rate of Adam.")
+    weight_decay: float = setting(0.0, "Weight decay of Adam.")
     epochs: int = setting(
-        100, "Steps, each on the whole graph; 0 leaves the encoder untrained.", kind=int
+        100, "Steps, each on the whole graph; 0 leaves the encoder untrained."
     )
 
     def __post_init__(self) -> None:
@@ -213,22 +212,14 @@ class CCASSGTraining(Trainable[CCASSGModel]):
 
 
 @final
-class CCASSG(Method[Settings, CCASSGModel]):
+class CCASSGMethod(Method[Settings, CCASSGModel]):
     """CCA-SSG by name."""
 
     name = "cca-ssg"
     title = "CCA-SSG"
     settings = Settings
 
-    def prepare(
-        self, data: Any, settings: Settings, columns: ColumnScale | None = None
-    ) -> Preparation[Settings]:
-        """See the base class."""
-        from fdgcl.methods.preparation import prepare_graph
-
-        return prepare_graph(self, data, settings, columns)
-
-    def new_model(self, config: Any) -> CCASSGModel:
+    def new_model(self, config: Config) -> CCASSGModel:
         """See the base class."""
         model = CCASSGModel(config.settings, config.num_features)
         return model.to(config.settings.torch_device)
@@ -237,9 +228,9 @@ class CCASSG(Method[Settings, CCASSGModel]):
         self,
         model: CCASSGModel,
         prepared: Preparation[Settings],
-        config: Any,  # noqa: ARG002
+        config: Config,  # noqa: ARG002
         *,
-        progress: Done | None = None,  # noqa: ARG002
+        progress: Progress | None = None,  # noqa: ARG002
     ) -> CCASSGTraining:
         """See the base class."""
         return CCASSGTraining(model, prepared.graph, prepared.settings)

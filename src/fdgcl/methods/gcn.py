@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast, final, get_args
+from typing import Any, cast, final, get_args
 
 import torch
 from torch import Tensor, nn
@@ -27,25 +27,24 @@ from fdgcl._checks import (
     check_positive,
     choose,
 )
+from fdgcl._progress import Progress
 from fdgcl.graphs import Graph
 from fdgcl.graphs.directions import Direction, Normalization
-from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.losses import Loss, build_loss
-from fdgcl.methods.base import Done, GraphModel, Method, Trainable
+from fdgcl.methods.base import Config, GraphModel, Method
 from fdgcl.methods.fdgcl.activations import ACTIVATIONS
 from fdgcl.methods.fdgcl.combination import view_weights
 from fdgcl.methods.fdgcl.features import FeatureMatrix
 from fdgcl.methods.fdgcl.pairs import PAIRS, pairs_of
+from fdgcl.methods.fdgcl.shuffling import Shuffle
 from fdgcl.methods.fdgcl.standardization import inverse_root, standardize
 from fdgcl.methods.parts.augmentations import MaskedFeatures
-from fdgcl.methods.parts.batches import row_batches
 from fdgcl.methods.parts.graph_convolution import GraphConvolution
+from fdgcl.methods.preparation import Preparation
 from fdgcl.methods.settings import MethodSettings, setting
-from fdgcl.operators.in_memory import Operator, build_operator
+from fdgcl.operators.in_memory import InMemoryOperator, build_operator
 from fdgcl.training.diagnostics import diagnose
-
-if TYPE_CHECKING:
-    from fdgcl.methods.preparation import Preparation
+from fdgcl.training.trainable import Trainable
 
 MOST_VIEWS = 64
 
@@ -57,13 +56,13 @@ class Settings(MethodSettings):
     Defaults are FD-GCL's, but for activation and initial weights: the ablation's.
     """
 
-    views: int = setting(2, "How many encoders, and views, there are.", kind=int)
-    self_loops: float = setting(1.0, "Weight of each node's self-loop.", kind=float)
+    views: int = setting(2, "How many encoders, and views, there are.")
+    self_loops: float = setting(1.0, "Weight of each node's self-loop.")
     normalization: str = setting(
         "symmetric", "Of the adjacency: `symmetric`, `row` or `column`."
     )
-    dim: int = setting(512, "Columns of each view, and of the embedding.", kind=int)
-    init_scale: float = setting(1.0, "Factor on the initial weights.", kind=float)
+    dim: int = setting(512, "Columns of each view, and of the embedding.")
+    init_scale: float = setting(1.0, "Factor on the initial weights.")
     activation: str = setting(
         "relu", "Of the views: `relu`, `elu`, `gelu`, `tanh` or `linear`."
     )
@@ -71,7 +70,6 @@ class Settings(MethodSettings):
         True,
         "Bring every column to mean 0 and variance 1 over all nodes before the "
         "activation.",
-        kind=bool,
     )
     loss: str = setting(
         "regularized-cosmean",
@@ -79,7 +77,7 @@ class Settings(MethodSettings):
         "the import path of one of yours: `package.module:Class`.",
     )
     loss_options: Mapping[str, Any] | None = setting(
-        None, 'The loss\'s own options, such as `{"variance": 10}`.', kind=None
+        None, 'The loss\'s own options, such as `{"variance": 10}`.', option=False
     )
     pairs: str = setting(
         "all", "Which views the loss compares: `all` pairs, or `consecutive` ones."
@@ -91,13 +89,10 @@ class Settings(MethodSettings):
         metavar="B[,B]",
         shown="all alike",
     )
-    eta: float = setting(
-        0.1, "Weight of the regulariser of `regularized-cosmean`.", kind=float
-    )
+    eta: float = setting(0.1, "Weight of the regulariser of `regularized-cosmean`.")
     batch_size: int | None = setting(
         None,
         "Rows of a mini-batch of the loss; encoders run on the whole graph for each.",
-        kind=int,
         shown="all rows",
     )
 
@@ -180,7 +175,7 @@ class Encoder(nn.Module):
         self.skip = layer(num_features)
         self.second = layer(settings.dim)
 
-    def forward(self, x: MaskedFeatures, adjacency: Operator) -> Tensor:
+    def forward(self, x: MaskedFeatures, adjacency: InMemoryOperator) -> Tensor:
         """`A H W2 + H` of all nodes."""
         hidden = torch.relu(self.first(x, adjacency.multiply) + self.skip(x))
         result: Tensor = self.second(hidden, adjacency.multiply) + hidden
@@ -260,7 +255,14 @@ class GCNTraining(Trainable[GCNModel]):
     def batches(self, epoch: int) -> Generator[Tensor | None, None, None]:
         """See the base class: rows for the loss, None for all of them."""
         chosen = self._settings
-        yield from row_batches(self._num_nodes, chosen.batch_size, chosen.seed, epoch)
+        size, nodes = chosen.batch_size, self._num_nodes
+        if size is None or size >= nodes:
+            yield None
+            return
+        shuffle = Shuffle.of(nodes, chosen.dim, size, holds_all=True)
+        for window in shuffle.windows(chosen.seed, epoch):
+            for rows in window.batches:
+                yield torch.from_numpy(rows)
 
     def gradient(self, batch: Tensor | None) -> Tensor:
         """See the base class."""
@@ -308,22 +310,14 @@ class GCNTraining(Trainable[GCNModel]):
 
 
 @final
-class GCN(Method[Settings, GCNModel]):
+class GCNMethod(Method[Settings, GCNModel]):
     """The GCN encoders by name."""
 
     name = "gcn"
     title = "GCN encoders"
     settings = Settings
 
-    def prepare(
-        self, data: Any, settings: Settings, columns: ColumnScale | None = None
-    ) -> Preparation[Settings]:
-        """See the base class."""
-        from fdgcl.methods.preparation import prepare_graph
-
-        return prepare_graph(self, data, settings, columns)
-
-    def new_model(self, config: Any) -> GCNModel:
+    def new_model(self, config: Config) -> GCNModel:
         """See the base class."""
         model = GCNModel(config.settings, config.num_features)
         return model.to(config.settings.torch_device)
@@ -332,9 +326,9 @@ class GCN(Method[Settings, GCNModel]):
         self,
         model: GCNModel,
         prepared: Preparation[Settings],
-        config: Any,  # noqa: ARG002
+        config: Config,  # noqa: ARG002
         *,
-        progress: Done | None = None,  # noqa: ARG002
+        progress: Progress | None = None,  # noqa: ARG002
     ) -> GCNTraining:
         """See the base class."""
         return GCNTraining(model, prepared.graph, prepared.settings)

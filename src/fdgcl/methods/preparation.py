@@ -25,7 +25,7 @@ from fdgcl.methods.resources import Resources
 from fdgcl.methods.settings import MethodSettings
 
 if TYPE_CHECKING:
-    from fdgcl.methods.fdgcl.plan import Plan
+    from fdgcl.planning import Plan
 
 S = TypeVar("S", bound=MethodSettings)
 
@@ -76,7 +76,7 @@ class Preparation(Generic[S]):
         if self.plan.peak_bytes > total:
             where = "the GPU" if on_gpu else "this machine"
             message = (
-                f"training with dim {self.plan.workload.dim:,} takes about "
+                f"training with dim {self.width:,} takes about "
                 f"{describe_size(self.plan.peak_bytes)} of memory, and {where} has "
                 f"{describe_size(total)}: choose a smaller dim or batch_size"
             )
@@ -125,6 +125,11 @@ class Preparation(Generic[S]):
         """What to warn of before training."""
         return [text for text in (self.findings.warning,) if text is not None]
 
+    @property
+    def width(self) -> int:
+        """Columns of the embedding."""
+        return int(getattr(self.settings, "dim", self.data.num_features))
+
     @cached_property
     def plan(self) -> Plan:
         """What training takes, for a method that holds all of the graph."""
@@ -139,7 +144,7 @@ class Preparation(Generic[S]):
             weights=self.graph.num_edges + nodes,
             features=features,
             nonzeros=int(stored),
-            dim=int(getattr(self.settings, "dim", 0)) or features,
+            dim=self.width,
             products=2,
             orders=2,
             epochs=self.settings.epochs,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fdgcl._memory import available_bytes
-from fdgcl.planning.memory import parse_size
+from fdgcl._memory import available_bytes, parse_size
 from fdgcl.training.process_group import ProcessGroup, SingleProcess
 
 #: Of the memory to spare, where no bound is given.

@@ -72,6 +72,7 @@ class Mixing:
         if isinstance(rows, csr_array):
             mixed = self.mix(rows).numpy()
             means = self.centring.means
+            assert means is not None
             found = rows.T @ mixed - np.outer(means, mixed.sum(axis=0))
             return np.asarray(found * self.centring.weights[:, None])
         centred = self._centred(rows)

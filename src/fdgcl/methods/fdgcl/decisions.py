@@ -15,6 +15,7 @@ from fdgcl.diffusion import Dynamics
 from fdgcl.diffusion.stability import Bounds, StabilityReport, stability_report
 from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows
+from fdgcl.methods.fdgcl.combination import Combination, view_weights
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.sources import ViewSource
 from fdgcl.methods.preparation import Preparation
@@ -103,6 +104,19 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
             return self.settings.beta
         count = len(self.settings.orders)
         return 1 / count if self.informative else UNINFORMATIVE_BETA
+
+    @property
+    def width(self) -> int:
+        """See the base class; with what is kept beside the views."""
+        settings = self.settings
+        weights = view_weights(0.5, len(settings.orders))
+        views = Combination(weights, settings.combine, settings.keep)
+        return views.width(settings.dim, self.data.num_features, self.num_relations)
+
+    @property
+    def num_relations(self) -> int:
+        """How many operators the features are diffused by, side by side."""
+        return 1
 
     @property
     def batch_size(self) -> int | None:

@@ -29,7 +29,7 @@ from fdgcl.methods.fdgcl.batching import check_batch_size
 from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.diffused_features import has_few_features
 from fdgcl.methods.fdgcl.edge_types import chosen_types
-from fdgcl.methods.fdgcl.plan import Plan, Workload, make_plan
+from fdgcl.methods.fdgcl.plan import FittingPlan, Workload, make_plan
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.preparation import direction_notices, prepare_graph
 from fdgcl.operators.feature_correlation import FeatureCorrelation, feature_correlation
@@ -54,6 +54,11 @@ class DiffusionPreparation(ViewPreparation):
         return _operator(self.graph.adjacency, self.settings)
 
     @property
+    def num_relations(self) -> int:
+        """See the base class."""
+        return len(self.operators)
+
+    @property
     def spectrum(self) -> Bounds:
         """Where the spectra of all operators lie."""
         return CommonBounds.of(self.operators)
@@ -70,7 +75,7 @@ class DiffusionPreparation(ViewPreparation):
         )
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> FittingPlan:
         """How the diffusion is done."""
         nodes, features = self.features.shape
         stored = np.prod(self.features.shape, dtype=np.int64)

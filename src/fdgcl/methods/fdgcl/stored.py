@@ -115,7 +115,7 @@ class StoredPreparation(ViewPreparation):
         return super().describe_decisions() if self.diffusion.is_begun else []
 
     @cached_property
-    def plan(self) -> TrainingPlan:  # type: ignore[override]
+    def plan(self) -> TrainingPlan:
         """What training takes, beside the diffusion before it."""
         resources = self.resources
         return plan_training(
