@@ -40,7 +40,6 @@ MISSING = {
         "Grand",
         "PolynomialFilter",
         "Schedule",
-        "build_dynamics",
         "check_method",
         "diffuse",
         "diffuse_stepped",
@@ -52,9 +51,6 @@ MISSING = {
     "fdgcl.executors": (
         "Dask",
         "Executor",
-        "InProcess",
-        "Processes",
-        "Task",
         "WorkerError",
     ),
     "fdgcl.graphs": ("structural_features",),
