@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from fdgcl._checks import InputError, choose
+from fdgcl.compared import GCN
+from fdgcl.embedder import GraphEmbedder
 from fdgcl.evaluation import linear_probe
 from fdgcl.experiments import baselines
 from fdgcl.experiments.experiment import Experiment
-from fdgcl.experiments.gcn import gcn_embedding
 from fdgcl.experiments.measures.accuracy_grid import by_encoder
 from fdgcl.experiments.measures.accuracy_tables import by_dataset
 from fdgcl.experiments.measures.accuracy_words import orders_in_words, worth_of_training
@@ -20,12 +21,15 @@ from fdgcl.model import FDGCL
 from fdgcl.report.page import Section
 
 
-def _trained(model: FDGCL, graph: Graph) -> Any:
+def _trained(model: GraphEmbedder, graph: Graph) -> Any:
     return model.fit_transform(graph)
 
 
 def _gcn(model: FDGCL, graph: Graph) -> Any:
-    return gcn_embedding(graph, model.check())
+    """The same settings, but those of the diffusion, with GCN encoders in its place."""
+    given = model.get_params()
+    shared = {name: given[name] for name in GCN().get_params() if name in given}
+    return GCN(**shared, views=len(given["orders"])).fit_transform(graph)
 
 
 ENCODERS = {"diffusion": _trained, "gcn": _gcn}
