@@ -13,7 +13,7 @@ from torch import nn
 
 from fdgcl import Graph, block_model
 from fdgcl._checks import InputError
-from fdgcl.methods.bgrl import BGRL, WARM_UP, BGRLTraining, Settings
+from fdgcl.methods.bgrl import WARM_UP, BGRLMethod, BGRLTraining, Settings
 from fdgcl.methods.parts.moving_average import cosine_momentum
 from fdgcl.methods.parts.schedules import warm_up_cosine
 from tolerances import assert_agree
@@ -59,7 +59,7 @@ class Case:
             dtype=dtype,
             device="cpu",
         )
-        self.trainable: BGRLTraining = on_graph(BGRL(), settings, golden.graph)
+        self.trainable: BGRLTraining = on_graph(BGRLMethod(), settings, golden.graph)
         golden.load(self.trainable.model)
         self.views = tuple(
             self.trainable.graph.view(
@@ -197,7 +197,7 @@ def test_it_trains_the_same_from_the_same_seed(graph: Graph) -> None:
     settings = Settings(**QUICK)
 
     def run(**changes: Any) -> tuple[list[list[float]], np.ndarray]:
-        trainable = on_graph(BGRL(), replace(settings, **changes), graph)
+        trainable = on_graph(BGRLMethod(), replace(settings, **changes), graph)
         logged = train(trainable, 1, settings.epochs)
         return logged, embedding(trainable)
 
@@ -212,9 +212,9 @@ def test_it_trains_the_same_from_the_same_seed(graph: Graph) -> None:
 
 def test_a_run_goes_on_as_it_would_have(graph: Graph) -> None:
     settings = Settings(**QUICK)
-    whole = on_graph(BGRL(), settings, graph)
+    whole = on_graph(BGRLMethod(), settings, graph)
     logged = train(whole, 1, 20)
-    first, second = (on_graph(BGRL(), settings, graph) for _ in range(2))
+    first, second = (on_graph(BGRLMethod(), settings, graph) for _ in range(2))
     train(first, 1, 8)
     second.model.load_state_dict(first.model.state_dict())
     second.optimizer.load_state_dict(first.optimizer.state_dict())
@@ -225,15 +225,15 @@ def test_a_run_goes_on_as_it_would_have(graph: Graph) -> None:
 
 def test_sparse_features_give_what_dense_ones_do(graph: Graph) -> None:
     settings = Settings(**QUICK, dtype="float64")
-    dense = on_graph(BGRL(), settings, graph)
+    dense = on_graph(BGRLMethod(), settings, graph)
     sparse_graph = graph.with_features(csr_array(graph.features))
-    sparse = on_graph(BGRL(), settings, sparse_graph)
+    sparse = on_graph(BGRLMethod(), settings, sparse_graph)
     assert_agree(np.array(train(sparse, 1, 3)), np.array(train(dense, 1, 3)))
     assert_agree(embedding(sparse), embedding(dense))
 
 
 def test_the_target_starts_elsewhere_and_is_not_trained(graph: Graph) -> None:
-    model = on_graph(BGRL(), Settings(**QUICK), graph).model
+    model = on_graph(BGRLMethod(), Settings(**QUICK), graph).model
     online, target = model.online.layers[0], model.target.network.layers[0]
     theirs, ours = target.convolution.weight, online.convolution.weight
     assert not np.allclose(theirs.detach(), ours.detach())
@@ -242,7 +242,7 @@ def test_the_target_starts_elsewhere_and_is_not_trained(graph: Graph) -> None:
 
 
 def test_at_step_0_the_target_alone_moves(graph: Graph) -> None:
-    trainable: BGRLTraining = on_graph(BGRL(), Settings(**QUICK), graph)
+    trainable: BGRLTraining = on_graph(BGRLMethod(), Settings(**QUICK), graph)
     model = trainable.model
     before = {name: one.clone() for name, one in model.named_parameters()}
     train(trainable, 1, 1)
@@ -259,13 +259,13 @@ def test_at_step_0_the_target_alone_moves(graph: Graph) -> None:
 def test_few_epochs_have_no_warm_up(graph: Graph) -> None:
     for epochs in (1, 9):
         settings = replace(Settings(**QUICK), epochs=epochs)
-        trainable = on_graph(BGRL(), settings, graph)
+        trainable = on_graph(BGRLMethod(), settings, graph)
         assert len(train(trainable, 1, epochs)) == epochs
 
 
 def test_columns_that_are_all_masked_leave_the_loss_finite() -> None:
     graph = block_model(30, 2, degree=4, num_features=1, seed=0)
-    trainable = on_graph(BGRL(), Settings(**QUICK), graph)
+    trainable = on_graph(BGRLMethod(), Settings(**QUICK), graph)
     nothing = trainable.graph.view(columns=torch.tensor([False]))
     assert trainable.gradient((nothing, nothing)).isfinite().all()
     grads = [one.grad for one in trainable.model.parameters() if one.requires_grad]
@@ -292,7 +292,7 @@ def test_bad_settings_are_named(changes: dict[str, Any], named: str) -> None:
 def test_on_a_gpu_it_is_the_same(graph: Graph) -> None:
     def run(device: str) -> np.ndarray:
         settings = Settings(**QUICK, device=device, dtype="float64")
-        trainable = on_graph(BGRL(), settings, graph)
+        trainable = on_graph(BGRLMethod(), settings, graph)
         train(trainable, 1, 5)
         return embedding(trainable)
 

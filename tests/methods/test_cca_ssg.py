@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from fdgcl import Graph, block_model
 from fdgcl._checks import InputError
-from fdgcl.methods.cca_ssg import CCASSG, CCASSGTraining, Settings, loss
+from fdgcl.methods.cca_ssg import CCASSGMethod, CCASSGTraining, Settings, loss
 from fdgcl.methods.parts.augmentations import AugmentedGraph
 from fdgcl.methods.parts.propagation import gcn
 from tolerances import assert_agree
@@ -57,7 +57,7 @@ class Case:
             device="cpu",
             **sizes,
         )
-        self.trainable = on_graph(CCASSG(), self.settings, self.golden.graph)
+        self.trainable = on_graph(CCASSGMethod(), self.settings, self.golden.graph)
         self.golden.load(self.trainable.model)
         self.views = tuple(
             self.trainable.graph.view(
@@ -170,7 +170,7 @@ def test_it_trains_the_same_from_the_same_seed(graph: Graph, encoder: str) -> No
     settings = Settings(**QUICK, encoder=encoder, drop_edges=0.3)
 
     def run(**changes: Any) -> tuple[list[list[float]], np.ndarray]:
-        trainable = on_graph(CCASSG(), replace(settings, **changes), graph)
+        trainable = on_graph(CCASSGMethod(), replace(settings, **changes), graph)
         logged = train(trainable, 1, settings.epochs)
         trainable.finish()
         return logged, embedding(trainable)
@@ -188,9 +188,9 @@ def test_it_trains_the_same_from_the_same_seed(graph: Graph, encoder: str) -> No
 @pytest.mark.parametrize("encoder", ["gcn", "mlp"])
 def test_a_run_goes_on_as_it_would_have(graph: Graph, encoder: str) -> None:
     settings = Settings(**QUICK, encoder=encoder)
-    whole = on_graph(CCASSG(), settings, graph)
+    whole = on_graph(CCASSGMethod(), settings, graph)
     logged = train(whole, 1, 60)
-    first, second = (on_graph(CCASSG(), settings, graph) for _ in range(2))
+    first, second = (on_graph(CCASSGMethod(), settings, graph) for _ in range(2))
     train(first, 1, 5)
     first.finish()  # as for an embedding on the way, which training must not notice
     second.model.load_state_dict(first.model.state_dict())
@@ -203,15 +203,15 @@ def test_a_run_goes_on_as_it_would_have(graph: Graph, encoder: str) -> None:
 
 def test_sparse_features_give_what_dense_ones_do(graph: Graph) -> None:
     settings = Settings(**QUICK, dtype="float64")
-    dense = on_graph(CCASSG(), settings, graph)
+    dense = on_graph(CCASSGMethod(), settings, graph)
     sparse_graph = graph.with_features(csr_array(graph.features))
-    sparse = on_graph(CCASSG(), settings, sparse_graph)
+    sparse = on_graph(CCASSGMethod(), settings, sparse_graph)
     assert_agree(np.array(train(sparse, 1, 3)), np.array(train(dense, 1, 3)))
     assert_agree(embedding(sparse), embedding(dense))
 
 
 def test_what_is_logged_is_of_both_views(graph: Graph) -> None:
-    trainable = on_graph(CCASSG(), Settings(**QUICK), graph)
+    trainable = on_graph(CCASSGMethod(), Settings(**QUICK), graph)
     (batch,) = trainable.batches(1)
     assert len(trainable.gradient(batch)) == 5
     whole = trainable.graph.view()
@@ -224,7 +224,7 @@ def test_what_is_logged_is_of_both_views(graph: Graph) -> None:
 
 def test_columns_that_are_all_masked_leave_the_loss_finite() -> None:
     graph = block_model(30, 2, degree=4, num_features=1, seed=0)
-    trainable = on_graph(CCASSG(), Settings(**QUICK), graph)
+    trainable = on_graph(CCASSGMethod(), Settings(**QUICK), graph)
     nothing = trainable.graph.view(columns=torch.tensor([False]))
     found = trainable.gradient((nothing, nothing))
     assert float(found[0]) == pytest.approx(2e-3 * 5)
@@ -233,13 +233,13 @@ def test_columns_that_are_all_masked_leave_the_loss_finite() -> None:
 
 def test_another_graph_is_embedded_by_the_same_weights(graph: Graph) -> None:
     settings = Settings(**QUICK, encoder="mlp")
-    trainable = on_graph(CCASSG(), settings, graph)
+    trainable = on_graph(CCASSGMethod(), settings, graph)
     train(trainable, 1, 3)
     trainable.finish()
     # By the training graph's statistics: half of its rows are the same rows.
     assert graph.features is not None
     half = Graph(graph.adjacency[:30, :30], graph.features[:30])
-    other = CCASSG().on_graph(
+    other = CCASSGMethod().on_graph(
         trainable.model, prepared(settings, half), config(settings, half)
     )
     assert_agree(embedding(other), embedding(trainable)[:30], torch.float32)
@@ -273,7 +273,7 @@ def test_bad_settings_are_named(changes: dict[str, Any], named: str) -> None:
 
 
 def test_one_layer_is_as_wide_as_the_embedding(graph: Graph) -> None:
-    trainable = on_graph(CCASSG(), Settings(layers=1, hidden=8, dim=5), graph)
+    trainable = on_graph(CCASSGMethod(), Settings(layers=1, hidden=8, dim=5), graph)
     assert embedding(trainable).shape == (60, 5)
 
 
@@ -284,7 +284,7 @@ def test_on_a_gpu_it_is_the_same(graph: Graph, encoder: str) -> None:
         settings = Settings(
             **QUICK, encoder=encoder, device=device, dtype="float64", layers=3
         )
-        trainable: CCASSGTraining = on_graph(CCASSG(), settings, graph)
+        trainable: CCASSGTraining = on_graph(CCASSGMethod(), settings, graph)
         train(trainable, 1, 3)
         trainable.finish()
         return embedding(trainable)

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from fdgcl import Graph, block_model
 from fdgcl._checks import InputError
-from fdgcl.methods.gcn import GCN, GCNTraining, Settings
+from fdgcl.methods.gcn import GCNMethod, GCNTraining, Settings
 from tolerances import assert_agree
 
 from .golden import config, embedding, on_graph, prepared, train
@@ -25,7 +25,7 @@ def _settings(**changes: Any) -> Settings:
 
 
 def _on(graph: Graph, **changes: Any) -> GCNTraining:
-    found: GCNTraining = on_graph(GCN(), _settings(**changes), graph)
+    found: GCNTraining = on_graph(GCNMethod(), _settings(**changes), graph)
     return found
 
 
@@ -174,7 +174,7 @@ def test_another_graph_is_embedded_by_the_training_graphs_statistics(
     trainable.finish()
     other = block_model(30, num_classes=2, degree=4, num_features=5, seed=4)
     settings = _settings(beta=1.0)
-    there = GCN().on_graph(
+    there = GCNMethod().on_graph(
         trainable.model, prepared(settings, other), config(settings, other)
     )
     out = _hidden(graph, trainable, 0)

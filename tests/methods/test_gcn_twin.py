@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from fdgcl import FDGCL, block_model
 from fdgcl.experiments.gcn import gcn_embedding
-from fdgcl.methods.gcn import GCN, Settings
+from fdgcl.methods.gcn import GCNMethod, Settings
 from fdgcl.training import EpochRecord
 from tolerances import assert_agree
 
@@ -44,7 +44,7 @@ def test_it_is_the_same(name: str, sparse: bool) -> None:
     if sparse:
         graph = graph.with_features(csr_array(graph.features))
     changes = {**SHARED, **CASES[name]}
-    trainable = on_graph(GCN(), Settings(**changes), graph)
+    trainable = on_graph(GCNMethod(), Settings(**changes), graph)
     logged = train(trainable, 1, 10)
     trainable.finish()
     views = changes.pop("views", 2)

@@ -8,11 +8,11 @@ import pytest
 
 from fdgcl._checks import InputError
 from fdgcl.graphs.catalogue import CATALOGUE
-from fdgcl.methods.bgrl import BGRL
-from fdgcl.methods.cca_ssg import CCASSG
+from fdgcl.methods.bgrl import BGRLMethod
+from fdgcl.methods.cca_ssg import CCASSGMethod
 from fdgcl.methods.published import published, published_datasets
 
-METHODS: dict[str, Any] = {"cca-ssg": CCASSG, "bgrl": BGRL}
+METHODS: dict[str, Any] = {"cca-ssg": CCASSGMethod, "bgrl": BGRLMethod}
 #: As the fact sheet has them from the authors' files.
 KNOWN: dict[tuple[str, str], dict[str, Any]] = {
     ("cca-ssg", "cora"): {
