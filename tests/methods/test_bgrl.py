@@ -16,6 +16,8 @@ from fdgcl._checks import InputError
 from fdgcl.methods.bgrl import WARM_UP, BGRLMethod, BGRLTraining, Settings
 from fdgcl.methods.parts.moving_average import cosine_momentum
 from fdgcl.methods.parts.schedules import warm_up_cosine
+from fdgcl.training import NonFiniteLossError
+from fdgcl.training import train as run_loop
 from tolerances import assert_agree
 
 from .golden import Golden, embedding, on_graph, train
@@ -270,6 +272,17 @@ def test_columns_that_are_all_masked_leave_the_loss_finite() -> None:
     assert trainable.gradient((nothing, nothing)).isfinite().all()
     grads = [one.grad for one in trainable.model.parameters() if one.requires_grad]
     assert all(grad is not None and grad.isfinite().all() for grad in grads)
+
+
+def test_a_run_that_diverges_keeps_statistics_of_its_last_good_epoch(
+    graph: Graph,
+) -> None:
+    settings = replace(Settings(**QUICK), lr=1e25)
+    trainable: BGRLTraining = on_graph(BGRLMethod(), settings, graph)
+    with pytest.raises(NonFiniteLossError):
+        run_loop(trainable, epochs=20, on_epoch=lambda _: None)
+    assert all(one.isfinite().all() for one in trainable.model.state_dict().values())
+    assert np.isfinite(embedding(trainable)).all()
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,9 @@ def train(
         NonFiniteLossError: The loss is not finite; the weights are put back to the
             last ones whose loss was.
     """
-    weights = list(trainable.model.parameters())
+    model = trainable.model
+    # Buffers too: statistics of batch normalisation have seen what was not finite.
+    weights = [*model.parameters(), *model.buffers()]
     good: list[Tensor] = []
     with trainable.session():
         for epoch in range(first_epoch, epochs + 1):
