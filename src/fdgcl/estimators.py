@@ -1,39 +1,83 @@
-"""The estimator of each method, and of a run folder."""
+"""The estimator of each method, and of a run folder.
+
+`FDGCL` is written out, in `fdgcl.model`. Those of the compared methods are made of what
+their files say, under the name of the class there less "Method":
+
+>>> from fdgcl.estimators import BGRL
+>>> BGRL(dim=8)
+BGRL(dim=8)
+"""
 
 from __future__ import annotations
 
-import importlib
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Self
 
-from fdgcl._checks import choose
+from fdgcl._estimator import takes
+from fdgcl.embedder import GraphEmbedder
+from fdgcl.methods import METHODS, find_method
+from fdgcl.methods.published import published
+from fdgcl.model import FDGCL
 from fdgcl.run_folder import RunFolder
 
-if TYPE_CHECKING:
-    from fdgcl.embedder import GraphEmbedder
 
-#: Where the estimator of each method is; loaded when it is asked for.
-ESTIMATORS = {
-    "fdgcl": "fdgcl.model:FDGCL",
-    "gcn": "fdgcl.compared:GCN",
-    "cca-ssg": "fdgcl.compared:CCASSG",
-    "bgrl": "fdgcl.compared:BGRL",
-}
+class ComparedMethod(GraphEmbedder):
+    """A method that FD-GCL is compared with, some of whose settings were published.
+
+    It does all that `FDGCL` does: fit, transform, save, load, run folders that are
+    resumed, and scikit-learn's conventions.
+
+    Example:
+        >>> from fdgcl import block_model
+        >>> from fdgcl.estimators import CCASSG
+        >>> issubclass(CCASSG, ComparedMethod)
+        True
+        >>> model = CCASSG.preset("cora", hidden=8, dim=4, epochs=2)
+        >>> model.fit_transform(block_model(20, seed=0)).shape
+        (20, 4)
+    """
+
+    @classmethod
+    def preset(cls, name: str, **overrides: Any) -> Self:
+        """Return a model with its authors' settings for a dataset, some overridden.
+
+        Args:
+            name: The dataset.
+            overrides: Settings to use instead.
+
+        Raises:
+            InputError: The authors published none for it.
+        """
+        return cls(**{**published(cls.method_name, name), **overrides})
 
 
-def estimator_of(method: str) -> type[GraphEmbedder]:
+@cache
+def estimator_of(method: str) -> type[Any]:
     """Return the estimator of a method.
 
     Raises:
         InputError: There is no method of that name; near ones are named.
 
     Example:
-        >>> estimator_of("fdgcl")(dim=8)
-        FDGCL(dim=8)
+        >>> estimator_of("cca-ssg")(dim=8)
+        CCASSG(dim=8)
     """
-    module, _, name = choose("method", method, ESTIMATORS).partition(":")
-    kind: type[GraphEmbedder] = getattr(importlib.import_module(module), name)
-    return kind
+    if method == FDGCL.method_name:
+        return FDGCL
+    found = find_method(method)
+
+    @takes(found.settings)
+    def keep(self: GraphEmbedder) -> None:
+        """Keep the settings; they are checked when fitting."""
+
+    members: dict[str, Any] = {
+        "__doc__": type(found).__doc__,
+        "__init__": keep,
+        "__module__": __name__,
+        "method_name": method,
+    }
+    return type(_class_name(method), (ComparedMethod,), members)
 
 
 def load_model(folder: str | Path, *, device: str | None = None) -> GraphEmbedder:
@@ -56,4 +100,17 @@ def load_model(folder: str | Path, *, device: str | None = None) -> GraphEmbedde
         (16, 4)
     """
     config = RunFolder(folder).read_config()
-    return estimator_of(config.method).load(folder, device=device)
+    model: GraphEmbedder = estimator_of(config.method).load(folder, device=device)
+    return model
+
+
+def _class_name(method: str) -> str:
+    return METHODS[method].rpartition(":")[2].removesuffix("Method")
+
+
+def __getattr__(name: str) -> Any:
+    for method in METHODS:
+        if method != FDGCL.method_name and name == _class_name(method):
+            return estimator_of(method)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

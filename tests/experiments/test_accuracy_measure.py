@@ -11,7 +11,8 @@ import pytest
 
 from fdgcl import FDGCL, Graph, linear_probe
 from fdgcl._checks import InputError
-from fdgcl.compared import GCN
+from fdgcl.embedder import GraphEmbedder
+from fdgcl.estimators import GCN
 from fdgcl.experiments.experiment import Experiment, PaperNumber
 from fdgcl.experiments.measures.accuracy import Accuracy, OrderAccuracy
 from fdgcl.experiments.measures.base import Record, Unit
@@ -74,7 +75,7 @@ def _smoothed(graph: Graph) -> np.ndarray:
     return np.asarray(a @ a @ np.asarray(graph.features))
 
 
-def _gcn(model: FDGCL) -> GCN:
+def _gcn(model: FDGCL) -> GraphEmbedder:
     """The same settings for the GCN encoders, written out."""
     given = model.get_params()
     names = {

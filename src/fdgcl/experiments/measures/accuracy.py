@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from fdgcl._checks import InputError, choose
-from fdgcl.compared import GCN
 from fdgcl.embedder import GraphEmbedder
+from fdgcl.estimators import estimator_of
 from fdgcl.evaluation import linear_probe
 from fdgcl.experiments import baselines
 from fdgcl.experiments.experiment import Experiment
@@ -27,9 +27,9 @@ def _trained(model: GraphEmbedder, graph: Graph) -> Any:
 
 def _gcn(model: FDGCL, graph: Graph) -> Any:
     """The same settings, but those of the diffusion, with GCN encoders in its place."""
-    given = model.get_params()
-    shared = {name: given[name] for name in GCN().get_params() if name in given}
-    return GCN(**shared, views=len(given["orders"])).fit_transform(graph)
+    given, gcn = model.get_params(), estimator_of("gcn")
+    shared = {name: given[name] for name in gcn().get_params() if name in given}
+    return gcn(**shared, views=len(given["orders"])).fit_transform(graph)
 
 
 ENCODERS = {"diffusion": _trained, "gcn": _gcn}
