@@ -10,10 +10,10 @@ import typer
 from fdgcl._checks import InputError, check_count, check_positive
 from fdgcl.cli import options
 from fdgcl.cli.options import DATA, DIFFUSION, RUN, TRAINING, option
-from fdgcl.cli.outputs import refuse_existing
-from fdgcl.cli.run_folders import check_writable
 from fdgcl.cli.settings import given_settings
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
+from fdgcl.workflows.outputs import refuse_existing
+from fdgcl.workflows.run_folders import check_writable
 
 SCALE = "Out of core"
 # What a run out of core takes; whatever else is given has no meaning there.
@@ -213,7 +213,7 @@ def bench(
         if number is not None:
             check_positive(name, number)
     diffusion = {"time": time, "step": step, "orders": orders}
-    talk = Talk(quiet=quiet, json=json)
+    terminal = Terminal(quiet=quiet, json=json)
     command = options.typed(context)
     if out_of_core:
         _refuse_others(context)
@@ -229,7 +229,7 @@ def bench(
             folder=folder,
             keep=keep,
             output=output,
-            talk=talk,
+            terminal=terminal,
         )
         return
     only = {"--memory": memory, "--folder": folder, "--keep": keep}
@@ -262,7 +262,7 @@ def bench(
             }
             _refuse(given, "--scaling chooses what it trains on, and trains ours alone")
             _check_output(output, overwrite=overwrite)
-            carry_out_scaling(job, quick, talk)
+            carry_out_scaling(job, quick, terminal)
             return
         _refuse({"--quick": quick}, "it goes with --scaling")
         if no_loop:
@@ -279,7 +279,7 @@ def bench(
             loop_epochs=0 if no_loop else (loop_epochs or 2),
             plain=plain,
             probe=probe,
-            talk=talk,
+            terminal=terminal,
         )
 
 

@@ -21,8 +21,7 @@ from fdgcl.benchmark.scaling_page import scaling_page
 from fdgcl.benchmark.solver_in_loop import check_can_be_stepped
 from fdgcl.cli.bench_output import show_comparison
 from fdgcl.cli.pages import show_page
-from fdgcl.cli.source import Reading, find_source, read
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
 from fdgcl.experiments.machine import environment
 from fdgcl.graphs import Graph
 from fdgcl.methods.fdgcl.settings import Settings
@@ -30,6 +29,7 @@ from fdgcl.presets import preset_settings
 from fdgcl.report.html import write_page
 from fdgcl.report.page import Page
 from fdgcl.report.static import need_matplotlib, write_figures
+from fdgcl.workflows.source import Reading, find_source, read
 
 FORMAT = "fdgcl-bench-1"
 GENERATED = {"nodes": 10_000, "edges": 100_000}
@@ -87,12 +87,12 @@ def carry_out(
     loop_epochs: int,
     plain: bool,
     probe: bool,
-    talk: Talk,
+    terminal: Terminal,
 ) -> None:
     """Compare both ways to train, and show and keep what came out."""
     settings = _settings(job, preset, stepped=loop_epochs > 0)
     order = Order(settings.epochs, job.repeats, loop_epochs, plain, probe)
-    with Talk(talk.quiet, talk.json).bars() as bars:
+    with Terminal(terminal.quiet, terminal.json).bars() as bars:
         bars("read", 0, None)
         graph = _graph(job, dataset, data_root)
         if probe and graph.y is None:
@@ -112,19 +112,19 @@ def carry_out(
         "order": asdict(order),
         **found.to_dict(),
     }
-    show_comparison(found, graph, settings, order, talk)
+    show_comparison(found, graph, settings, order, terminal)
     if job.output is not None:
         write_json(job.output, record)
-        talk.say(f"record      {job.output}")
-    talk.emit(record)
+        terminal.say(f"record      {job.output}")
+    terminal.emit(record)
 
 
-def carry_out_scaling(job: Job, quick: bool, talk: Talk) -> None:
+def carry_out_scaling(job: Job, quick: bool, terminal: Terminal) -> None:
     """Measure how time and memory grow, and show and keep it."""
     place = bench_settings(**job.place).torch_device.type
     ladder = LADDERS["quick" if quick else place]
     ladder = Ladder(replace(ladder.base, **job.sizes), ladder.factors)
-    with Talk(talk.quiet, talk.json).bars() as bars:
+    with Terminal(terminal.quiet, terminal.json).bars() as bars:
         found = scale(
             ladder,
             device=job.device,
@@ -136,11 +136,11 @@ def carry_out_scaling(job: Job, quick: bool, talk: Talk) -> None:
     head = {**_record(job, place), "base": asdict(found.base)}
     head |= {"repeats": found.repeats, "fixed": dict(found.fixed)}
     page = scaling_page(found, _facts(head))
-    show_page(replace(page, sections=page.sections[:1]), Talk(json=talk.json))
+    show_page(replace(page, sections=page.sections[:1]), Terminal(json=terminal.json))
     if job.output is not None:
         for path in _write_scaling(job.output, found, head, page):
-            talk.say(f"written     {path}")
-    talk.emit({**head, "records": list(found.records())})
+            terminal.say(f"written     {path}")
+    terminal.emit({**head, "records": list(found.records())})
 
 
 def _settings(job: Job, preset: tuple[str, str] | None, *, stepped: bool) -> Settings:

@@ -21,7 +21,7 @@ from fdgcl.benchmark.outofcore_page import FORMAT
 from fdgcl.benchmark.workplace import work_folder
 from fdgcl.cli.bench_output import seconds
 from fdgcl.cli.failures import FAILURE
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
 from fdgcl.experiments.machine import environment
 from fdgcl.planning.memory import parse_size
 
@@ -53,7 +53,7 @@ def carry_out_of_core(
     folder: Path | None,
     keep: bool,
     output: Path | None,
-    talk: Talk,
+    terminal: Terminal,
 ) -> None:
     """Run and measure the commands, show and keep what came out.
 
@@ -62,7 +62,7 @@ def carry_out_of_core(
     """
     with (
         work_folder(folder, keep=keep) as place,
-        Talk(talk.quiet, talk.json).bars() as bars,
+        Terminal(terminal.quiet, terminal.json).bars() as bars,
     ):
         found = run_out_of_core(
             order,
@@ -75,13 +75,13 @@ def carry_out_of_core(
         **found.to_dict(),
         "machine": environment("cpu", order.threads),
     }
-    _show(found, Talk(json=talk.json))  # the result is shown to the quiet, too
+    _show(found, Terminal(json=terminal.json))  # the result is shown to the quiet, too
     if keep:
-        talk.say(f"kept        {place}")
+        terminal.say(f"kept        {place}")
     if output is not None:
         write_json(output, record)
-        talk.say(f"record      {output}")
-    talk.emit(record)
+        terminal.say(f"record      {output}")
+    terminal.emit(record)
     if not found.is_bound_kept:
         raise typer.Exit(FAILURE)
 

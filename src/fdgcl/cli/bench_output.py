@@ -6,17 +6,21 @@ from rich.table import Table
 
 from fdgcl.benchmark import Comparison, Order
 from fdgcl.benchmark.comparison import Way
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
 from fdgcl.graphs import Graph
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.report.numerals import plural
 
 
 def show_comparison(
-    found: Comparison, graph: Graph, settings: Settings, order: Order, talk: Talk
+    found: Comparison,
+    graph: Graph,
+    settings: Settings,
+    order: Order,
+    terminal: Terminal,
 ) -> None:
     """Write the table, and what it does not say."""
-    shown = Talk(json=talk.json)  # the result is shown to the quiet, too
+    shown = Terminal(json=terminal.json)  # the result is shown to the quiet, too
     shown.show(_table(found))
     for name, text in _lines(found, graph, settings, order):
         shown.say(f"{name:<12}{text}")

@@ -13,7 +13,7 @@ from fdgcl.cli.bounds import Memory, StoreFolder, allowed_bytes
 from fdgcl.cli.options import DIFFUSION, RUN, option
 from fdgcl.cli.settings import SETTINGS, chosen_settings, with_settings
 from fdgcl.cli.suggestions import free_path, option_words, path_word
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
 
 
 def _with_diffusion_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -118,7 +118,7 @@ def diffuse(
         model,
         allowed_bytes(memory),
         _executor(dask, workers, threads),
-        Talk(quiet=quiet, json=json),
+        Terminal(quiet=quiet, json=json),
         following=_following(store, memory, settings_file, settings),
     )
     if dry_run:

@@ -14,7 +14,7 @@ from fdgcl._checks import InputError
 from fdgcl._files import DiskFullError
 from fdgcl._memory import describe_size
 from fdgcl.cli.failures import interruption
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
 from fdgcl.diffusion.stability import StabilityReport, stability_report
 from fdgcl.executors import Executor
 from fdgcl.graphs.store.store import Store
@@ -37,7 +37,7 @@ class DiffuseJob:
         settings: The model's, checked.
         memory: The bound, in bytes.
         executor: Runs the slices.
-        talk: Where text goes.
+        terminal: Where text goes.
         following: The command to suggest next, as words.
     """
 
@@ -45,7 +45,7 @@ class DiffuseJob:
     settings: Settings
     memory: int
     executor: Executor
-    talk: Talk
+    terminal: Terminal
     following: Sequence[str]
 
     def plan_only(self) -> None:
@@ -53,25 +53,25 @@ class DiffuseJob:
         plan, diffusion = self._plan(), self._diffusion
         stability = self._stability()
         for sentence in (*plan.describe(), *stability.describe()):
-            self.talk.say(sentence)
+            self.terminal.say(sentence)
         done = 0
         if diffusion.is_begun:
             count = diffusion.recipe.num_slices
             done = count - len(diffusion.missing)
-            self.talk.say(f"{done} of {count} slices are done")
+            self.terminal.say(f"{done} of {count} slices are done")
         else:
-            self.talk.notice(
+            self.terminal.notice(
                 "stability is by the largest frequency that any graph has, 2; after "
                 "--prepare, by this graph's own"
             )
-        self.talk.say("dry run: nothing was diffused, nothing written")
-        self.talk.emit(
+        self.terminal.say("dry run: nothing was diffused, nothing written")
+        self.terminal.emit(
             {
                 "store": str(self.store.folder),
                 "plan": plan.to_dict(),
                 "stability": stability.to_dict(),
                 "slices_done": done,
-                "notices": self.talk.notices,
+                "notices": self.terminal.notices,
             }
         )
 
@@ -79,18 +79,18 @@ class DiffuseJob:
         """Write down what all slices follow, and say how many there are."""
         plan = self._plan()
         self._check_disk(plan, None)
-        with self.talk.bars() as bars:
+        with self.terminal.bars() as bars:
             diffusion = begin(self.store, self.settings, plan, bars)
         count = diffusion.recipe.num_slices
-        self.talk.say(f"prepared  {diffusion.folder}")
-        self.talk.say(f"slices    {count} (--only 0 to --only {count - 1})")
-        self.talk.emit(
+        self.terminal.say(f"prepared  {diffusion.folder}")
+        self.terminal.say(f"slices    {count} (--only 0 to --only {count - 1})")
+        self.terminal.emit(
             {
                 "store": str(self.store.folder),
                 "diffused": str(diffusion.folder),
                 "slices": count,
                 "missing": diffusion.missing,
-                "notices": self.talk.notices,
+                "notices": self.terminal.notices,
             }
         )
 
@@ -101,7 +101,7 @@ class DiffuseJob:
         with self._connected():
             plan = self._plan()
             self._check_disk(plan, wanted)
-            with self.talk.bars() as bars:
+            with self.terminal.bars() as bars:
                 try:
                     diffusion = begin(self.store, self.settings, plan, bars)
                     missing = diffusion.missing
@@ -168,17 +168,17 @@ class DiffuseJob:
         count = diffusion.recipe.num_slices
         if len(missing) < count:
             done = count - len(missing)
-            self.talk.notice(f"{done} of {count} slices were there already")
+            self.terminal.notice(f"{done} of {count} slices were there already")
 
     def _tell(self, diffusion: Diffusion, ran: int, seconds: float) -> None:
         count, missing = diffusion.recipe.num_slices, diffusion.missing
         following = None if missing else shlex.join(self.following)
         left = f", {len(missing)} left" if missing else ""
-        self.talk.say(f"diffused  {diffusion.folder}")
-        self.talk.say(f"slices    {ran} of {count}{left}, {seconds:.1f} s")
+        self.terminal.say(f"diffused  {diffusion.folder}")
+        self.terminal.say(f"slices    {ran} of {count}{left}, {seconds:.1f} s")
         if following is not None:
-            self.talk.say(f"next      {following}")
-        self.talk.emit(
+            self.terminal.say(f"next      {following}")
+        self.terminal.emit(
             {
                 "store": str(self.store.folder),
                 "diffused": str(diffusion.folder),
@@ -187,7 +187,7 @@ class DiffuseJob:
                 "missing": missing,
                 "seconds": round(seconds, 3),
                 "settings": diffusion.recipe.settings,
-                "notices": self.talk.notices,
+                "notices": self.terminal.notices,
                 "next": following,
             }
         )

@@ -11,7 +11,7 @@ from fdgcl.cli import options
 from fdgcl.cli.bounds import Memory, StoreFolder
 from fdgcl.cli.options import RUN, option, typed
 from fdgcl.cli.settings import with_settings
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
 
 
 @with_settings
@@ -74,7 +74,7 @@ def train(
         memory,
         settings_file,
         settings,
-        Talk(quiet=quiet, json=json),
+        Terminal(quiet=quiet, json=json),
         overwrite=overwrite,
         dry_run=dry_run,
         command=typed(context),

@@ -16,12 +16,9 @@ from fdgcl._checks import InputError
 from fdgcl.cli.bounds import allowed_bytes
 from fdgcl.cli.failures import FAILURE, interruption
 from fdgcl.cli.job import describe, training_facts
-from fdgcl.cli.record import is_own, write_record
-from fdgcl.cli.run_folders import check_writable
 from fdgcl.cli.settings import chosen_settings
-from fdgcl.cli.source import Reading, Source
 from fdgcl.cli.suggestions import command, path_word
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
 from fdgcl.embeddings import part_files
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import Diffusion
@@ -43,6 +40,9 @@ from fdgcl.training import (
     ProcessGroupError,
     group_of_environment,
 )
+from fdgcl.workflows.records import is_own, write_record
+from fdgcl.workflows.run_folders import check_writable
+from fdgcl.workflows.source import Reading, Source
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class TrainJob:
         folder: Of the run.
         output: Of the embedding.
         memory: The bound, in bytes.
-        talk: Where text goes.
+        terminal: Where text goes.
         members: Processes that train together.
         here: How many of them run on this machine.
         is_first: Whether this process speaks for all.
@@ -68,7 +68,7 @@ class TrainJob:
     folder: Path
     output: Path
     memory: int
-    talk: Talk
+    terminal: Terminal
     members: int
     here: int
     is_first: bool
@@ -84,7 +84,7 @@ class TrainJob:
         memory: str | None,
         settings_file: Path | None,
         given: Mapping[str, Any],
-        talk: Talk,
+        terminal: Terminal,
         *,
         overwrite: bool,
         dry_run: bool,
@@ -118,7 +118,7 @@ class TrainJob:
             folder,
             output,
             bound,
-            talk if is_first else Talk(quiet=True),
+            terminal if is_first else Terminal(quiet=True),
             members,
             _number("LOCAL_WORLD_SIZE", members),
             is_first,
@@ -133,11 +133,11 @@ class TrainJob:
         if not self._is_diffused:
             diffusion = plan_diffusion(self.store, self.settings, memory=self.memory)
             for sentence in diffusion.describe():
-                self.talk.say(f"diffusing  {sentence}")
+                self.terminal.say(f"diffusing  {sentence}")
         for sentence in plan.describe():
-            self.talk.say(f"training   {sentence}")
-        self.talk.say("dry run: nothing was trained, nothing written")
-        self.talk.emit(
+            self.terminal.say(f"training   {sentence}")
+        self.terminal.say("dry run: nothing was trained, nothing written")
+        self.terminal.emit(
             {
                 "diffusion": None if diffusion is None else diffusion.to_dict(),
                 "training": plan.to_dict(),
@@ -161,7 +161,7 @@ class TrainJob:
         self._tell(trained)
 
     def _run(self, group: ProcessGroup) -> Trained:
-        with self.talk.bars() as bars:
+        with self.terminal.bars() as bars:
             group.by_first(self._plan().check)
             if not self._is_diffused:
                 group.by_first(self._refuse_others)
@@ -169,7 +169,7 @@ class TrainJob:
                     self.store, self.settings, memory=self.memory, progress=bars
                 )
             beta = Diffusion.of(self.store, self.settings).recipe.beta
-            self.talk.notice(*beta_notices(self.settings, beta))
+            self.terminal.notice(*beta_notices(self.settings, beta))
             return train_store(
                 self.store,
                 self.settings,
@@ -192,7 +192,7 @@ class TrainJob:
             reading=Reading(),
             embedding=self.output,
             seconds=seconds,
-            notices=self.talk.notices,
+            notices=self.terminal.notices,
             model=model,
         )
 
@@ -226,17 +226,17 @@ class TrainJob:
         target = path_word(trained.embedding)
         following = command("evaluate", target, "--labels", "LABELS")
         if trained.resumed:
-            self.talk.notice(
+            self.terminal.notice(
                 f"{trained.resumed} of {len(history)} epochs were done before"
             )
-        self.talk.say(
+        self.terminal.say(
             f"embedding  {trained.embedding}  ({nodes:,} nodes x {trained.width}, "
             f"{trained.parts} part{'s'[: trained.parts > 1]})"
         )
-        self.talk.say(f"run        {trained.run}")
-        self.talk.say(f"training   {describe(facts)}")
-        self.talk.say(f"next       {following}")
-        self.talk.emit(
+        self.terminal.say(f"run        {trained.run}")
+        self.terminal.say(f"training   {describe(facts)}")
+        self.terminal.say(f"next       {following}")
+        self.terminal.emit(
             {
                 "embedding": str(trained.embedding),
                 "run": str(trained.run),
@@ -247,7 +247,7 @@ class TrainJob:
                 "processes": self.members,
                 **facts,
                 "settings": self.settings.to_dict(),
-                "notices": self.talk.notices,
+                "notices": self.terminal.notices,
                 "next": following,
             }
         )
