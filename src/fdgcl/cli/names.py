@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
-#: Arguments of commands, and options that are not called as the argument is.
+#: Arguments of commands, and options that are not called as the argument is, or as
+#: the argument with one of its values is.
 _OTHERS = {
     "graph": "GRAPH",
     "run_folder": "RUN",
     "store": "STORE",
     "settings_file": "--settings",
+    "loop_epochs=0": "--no-loop",
 }
 _ARGUMENT = re.compile(r"`([a-z_]+)(?:=([^`]*))?`")
 
@@ -28,7 +30,9 @@ def as_options(text: str) -> str:
 
 
 def _option(found: re.Match[str]) -> str:
-    name, value = found[1], found[2]
+    whole, name, value = found[0].strip("`"), found[1], found[2]
+    if whole in _OTHERS:
+        return _OTHERS[whole]
     option = _OTHERS.get(name, "--" + name.replace("_", "-"))
     if value in (None, "True"):  # a flag says so without a value
         return option

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from fdgcl.workflows.evaluate_embedding import Evaluation
+    from fdgcl.workflows.evaluation import Evaluation
     from fdgcl.workflows.scores import ScoreTable
 
 

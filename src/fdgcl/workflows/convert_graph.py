@@ -43,9 +43,9 @@ class Converted:
         from fdgcl.graphs import Graph
         from fdgcl.graphs.summaries import summarise, summarise_graphs
 
-        one = isinstance(self.data, Graph)
-        facts = summarise(self.data) if one else summarise_graphs(self.data)
-        return {"output": str(self.path), "source": self.data.source, **facts}
+        data = self.data
+        facts = summarise(data) if isinstance(data, Graph) else summarise_graphs(data)
+        return {"output": str(self.path), "source": data.source, **facts}
 
 
 def convert(

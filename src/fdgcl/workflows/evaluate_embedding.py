@@ -84,6 +84,7 @@ def evaluate(
         choose("kind of splits", splits, dict.fromkeys(SPLITS))
     if level is not None:
         choose("level", level, dict.fromkeys(LEVELS))
+    values = None if isinstance(labels, str | Path) else labels
     file = labels if isinstance(labels, str | Path) else None
     reading = new_reading(labels=file, tables=tables, data_root=data_root)
     reading.check()
@@ -94,13 +95,13 @@ def evaluate(
             wanted: Level = "graph" if level == "graph" else "node"
             if dataset is not None:
                 rows, found = _of_dataset(rows, dataset, reading.data_root, task)
-            elif reading.labels is not None:
+            elif values is not None:
+                found = labels_given(values, len(rows.z), wanted, task)
+            else:
+                assert reading.labels is not None
                 found = labels_in(
                     reading.labels, reading.tables, rows.known, rows.name, wanted
                 )
-            else:
-                assert labels is not None
-                found = labels_given(labels, len(rows.z), wanted, task)
         _check_level(found, level, splits)
         found.targets.refuse_trivial(found.name)
         if found.level == "node":

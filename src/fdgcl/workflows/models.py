@@ -16,16 +16,14 @@ if TYPE_CHECKING:
 
 
 def new_model(settings: Mapping[str, Any]) -> FDGCL:
-    """Return the estimator with these settings, checked.
+    """Return the estimator with these settings.
 
     Raises:
-        InputError: A setting is out of range, or its device is not here.
+        InputError: There is no such setting.
     """
     from fdgcl.model import FDGCL
 
-    model = FDGCL(**settings)
-    _ = model.check().torch_device  # a device that is not here is refused now
-    return model
+    return FDGCL(**settings)
 
 
 def load_model(run: Path, device: str | None = None) -> FDGCL:
@@ -97,6 +95,7 @@ class Start:
         changed = {**(given or {}), **({"structural": made} if made else {})}
         first, words = self.settings(source)
         model = new_model({**first, **changed})
+        _ = model.check().torch_device  # a device that is not here is refused now
         if words is not None:
             names = f", with {', '.join(sorted(changed))} as given" if changed else ""
             told.notice(f"settings: {words}{names}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -153,10 +154,16 @@ def tune(
             seeds=seeds,
             device=device,
             progress=told.bars,
-            on_trial=None if on_trial is None else lambda *one: on_trial(*one, start),
+            on_trial=on_trial and partial(_call, on_trial, start),
         )
     outcome = TunedSettings(found, problem, folder, target, source, reading)
     return _written(outcome, ledger, told)
+
+
+def _call(
+    on_trial: OnTrial, start: Mapping[str, Any], record: Record, is_best: bool
+) -> None:
+    on_trial(record, is_best, start)
 
 
 def _written(outcome: TunedSettings, ledger: Ledger, told: Feedback) -> TunedSettings:
