@@ -13,8 +13,8 @@ import torch
 
 from fdgcl import Graph
 from fdgcl.benchmark.problems import bench_settings, generate
-from fdgcl.methods.fdgcl.preparation import Preparation, prepare
-from fdgcl.operators.in_memory import Operator
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
+from fdgcl.operators.in_memory import InMemoryOperator
 
 NODES = int(os.environ.get("BENCH_NODES", "20000"))
 DEGREE, FEATURES, DIM = 20, 64, 64
@@ -27,7 +27,7 @@ def graph() -> Graph:
 
 
 @pytest.fixture(scope="session")
-def prepared(graph: Graph) -> Preparation:
+def prepared(graph: Graph) -> DiffusionPreparation:
     """The graph under the settings that `fdgcl bench` times."""
     settings = bench_settings(
         dim=DIM, device="cpu", strategy="precompute", batch_size=NODES
@@ -36,7 +36,7 @@ def prepared(graph: Graph) -> Preparation:
 
 
 @pytest.fixture(scope="session")
-def operator(prepared: Preparation) -> Operator:
+def operator(prepared: DiffusionPreparation) -> InMemoryOperator:
     """Its operator."""
     return prepared.operator
 

@@ -7,14 +7,14 @@ import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from fdgcl.benchmark.solver_in_loop import SolverInLoop
-from fdgcl.methods.fdgcl.precompute import mean_and_covariance
-from fdgcl.methods.fdgcl.preparation import Preparation
-from fdgcl.operators.in_memory import Operator
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
+from fdgcl.methods.fdgcl.statistics import BLOCK_ROWS, Statistics
+from fdgcl.operators.in_memory import InMemoryOperator
 from fdgcl.operators.sparse import csr_tensor
 
 
 def test_sparse_product_scipy(
-    benchmark: BenchmarkFixture, operator: Operator, x: torch.Tensor
+    benchmark: BenchmarkFixture, operator: InMemoryOperator, x: torch.Tensor
 ) -> None:
     """A X by SciPy, on one thread."""
     matrix, dense = operator.matrix.matrix.astype(np.float32), x.numpy()
@@ -22,7 +22,7 @@ def test_sparse_product_scipy(
 
 
 def test_sparse_product_torch(
-    benchmark: BenchmarkFixture, operator: Operator, x: torch.Tensor
+    benchmark: BenchmarkFixture, operator: InMemoryOperator, x: torch.Tensor
 ) -> None:
     """A X by a torch CSR tensor as it comes, with 64-bit indices."""
     matrix = operator.matrix.matrix
@@ -36,14 +36,14 @@ def test_sparse_product_torch(
 
 
 def test_sparse_product_ours(
-    benchmark: BenchmarkFixture, operator: Operator, x: torch.Tensor
+    benchmark: BenchmarkFixture, operator: InMemoryOperator, x: torch.Tensor
 ) -> None:
     """A X by the operator that diffusion uses."""
     assert benchmark(operator.apply, x).shape == x.shape
 
 
 def test_filter_of_both_orders(
-    benchmark: BenchmarkFixture, prepared: Preparation, x: torch.Tensor
+    benchmark: BenchmarkFixture, prepared: DiffusionPreparation, x: torch.Tensor
 ) -> None:
     """What is done once, before training."""
     views = benchmark(prepared.filters[0].apply, x)
@@ -51,7 +51,7 @@ def test_filter_of_both_orders(
 
 
 def test_solver_of_both_orders(
-    benchmark: BenchmarkFixture, prepared: Preparation
+    benchmark: BenchmarkFixture, prepared: DiffusionPreparation
 ) -> None:
     """The twin of the filter: stepped, with all history."""
     solver = SolverInLoop(prepared)
@@ -61,11 +61,14 @@ def test_solver_of_both_orders(
 
 def test_statistics(benchmark: BenchmarkFixture, x: torch.Tensor) -> None:
     """Mean and covariance of diffused features."""
-    mean, covariance = benchmark(mean_and_covariance, x)
-    assert covariance.shape == (len(mean),) * 2
+    found = benchmark(lambda: Statistics.of([torch.split(x, BLOCK_ROWS)]))
+    assert found.covariances is not None
+    assert found.covariances.shape == (1, x.shape[1], x.shape[1])
 
 
-def test_standardisation(benchmark: BenchmarkFixture, prepared: Preparation) -> None:
+def test_standardisation(
+    benchmark: BenchmarkFixture, prepared: DiffusionPreparation
+) -> None:
     """Hidden features of a view, brought to mean 0 and variance 1."""
     source = prepared.source(torch.device("cpu"))
     weight = torch.randn(prepared.graph.num_features, prepared.settings.dim)

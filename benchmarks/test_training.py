@@ -10,29 +10,32 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from fdgcl import Graph, linear_probe
 from fdgcl.graphs.splits import random_splits
 from fdgcl.losses import build_loss
-from fdgcl.methods.fdgcl.fitting import new_views
-from fdgcl.methods.fdgcl.preparation import Preparation
-from fdgcl.training import EpochRecord, new_optimizer, train
+from fdgcl.methods.fdgcl.method import new_views
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
+from fdgcl.methods.fdgcl.training import TrainingOptions, ViewTraining
+from fdgcl.training import EpochRecord, train
 
 
 @pytest.mark.parametrize("fast", [True, False], ids=["fast", "plain"])
-def test_epoch(benchmark: BenchmarkFixture, prepared: Preparation, fast: bool) -> None:
+def test_epoch(
+    benchmark: BenchmarkFixture, prepared: DiffusionPreparation, fast: bool
+) -> None:
     """Forward, loss, backward and update, on features diffused before."""
     settings = prepared.settings
     source = prepared.source(torch.device("cpu"))
     views = new_views(settings, prepared.graph.num_features, prepared.beta)
-    loss = build_loss(settings.loss, settings.eta)
-    optimizer = new_optimizer(views, settings.lr, settings.weight_decay, fast=fast)
+    options = TrainingOptions(settings.new_loss, settings.lr, fast=fast)
+    training = ViewTraining(views, source, options)
     seen: list[EpochRecord] = []
 
     def epoch() -> None:
-        train(views, source, loss, optimizer, epochs=1, fast=fast, on_epoch=seen.append)
+        train(training, epochs=1, on_epoch=seen.append)
 
     benchmark(epoch)
     assert np.isfinite(seen[-1].loss)
 
 
-def test_loss(benchmark: BenchmarkFixture, prepared: Preparation) -> None:
+def test_loss(benchmark: BenchmarkFixture, prepared: DiffusionPreparation) -> None:
     """The loss alone, forward and backward, as it is written down."""
     shape = (prepared.graph.num_nodes, prepared.settings.dim)
     generator = torch.Generator().manual_seed(0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import doctest
 import io
 import sys
 import time
@@ -263,9 +262,3 @@ def test_a_function_is_told_instead() -> None:
 def test_other_answers_are_refused() -> None:
     with pytest.raises(InputError, match=r"progress must be True, .*, got 'yes'"):
         watched("yes").__enter__()  # type: ignore[arg-type]
-
-
-def test_examples() -> None:
-    result = doctest.testmod(_bars)
-    assert result.attempted
-    assert not result.failed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fdgcl import FDGCL, Graph, GraphDataset, _html, load_dataset
+from fdgcl import FDGCL, Graph, GraphDataset, load_dataset
 from fdgcl._html import table
 
 HOSTILE = "<script>alert('x')</script>&\"\ud800"
@@ -147,12 +146,6 @@ def test_a_model_without_epochs_shows_none(hostile: Graph) -> None:
 def test_settings_that_are_arrays_are_shown() -> None:
     shown = page(FDGCL(orders=np.array([0.1, 0.9])))  # type: ignore[arg-type]
     assert shown.rows["settings"] == "orders = array([0.1, 0.9])"
-
-
-def test_examples() -> None:
-    result = doctest.testmod(_html)
-    assert result.attempted
-    assert not result.failed
 
 
 def test_facts_that_are_not_there_are_left_out() -> None:

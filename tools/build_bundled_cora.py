@@ -22,7 +22,8 @@ import numpy as np
 import pyarrow.parquet as pq
 from scipy import sparse
 
-from fdgcl.graphs.compact import save_arrays, to_arrays
+from fdgcl.graphs.compact import to_arrays
+from fdgcl.graphs.compact_arrays import save_arrays
 from fdgcl.graphs.graph import Graph
 from fdgcl.graphs.splits import per_class_split
 

@@ -16,7 +16,7 @@ from fdgcl.benchmark.outofcore_page import (
     out_of_core_page,
     read_records,
 )
-from fdgcl.planning.cost import fit_rates
+from fdgcl.planning.calibration import fit_rates
 from fdgcl.report.markdown import to_markdown
 
 ROOT = Path(__file__).parents[1]

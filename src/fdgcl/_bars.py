@@ -35,7 +35,7 @@ LINE_SECONDS = 10.0
 
 
 class Bars:
-    """Called as `bars(stage, done, total)` by what runs long; this one tells nothing.
+    """Progress, called as `bars(stage, done, total)`; this one shows nothing.
 
     >>> bars = Bars()
     >>> bars("train", 3, 20, "loss 0.1234")
@@ -94,7 +94,7 @@ class Lines(Bars):
 
     Args:
         write: Takes a line.
-        clock: Gives seconds that never go back.
+        clock: Returns seconds that never decrease.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Lines(Bars):
         self._lock = threading.Lock()
         self._start = self._told = clock()
         self._label = self._counted = self._last = ""
-        self._began = (0.0, 0)  # when the stage was first heard of, and what was done
+        self._began = (0.0, 0)  # when the stage first reported, and what was done
         self._done, self._total = 0, 0
 
     def _show(
@@ -128,7 +128,7 @@ class Lines(Bars):
                 return
             state = f"{self._label}: {self._counted}"
             if self._done == self._total > 0 and state == self._last:
-                return  # what is at its end is told once
+                return  # the end of a stage is reported once
             self._told, self._last = now, state
             elapsed = f"{_time(now - self._start)} elapsed"
             self._write(f"{state}{elapsed}{self._left(now)}")
@@ -143,7 +143,7 @@ class Lines(Bars):
 
 @contextmanager
 def bars(*, shown: bool) -> Iterator[Bars]:
-    """Yield what tells the progress on stderr, or in a notebook, if it is `shown`."""
+    """Yield a display of progress on stderr, or in a notebook, if `shown`."""
     if not shown:
         yield Bars()
         return
@@ -183,11 +183,11 @@ def bars(*, shown: bool) -> Iterator[Bars]:
 
 @contextmanager
 def watched(progress: bool | Progress | None) -> Iterator[Progress | None]:
-    """Yield what a method tells its progress to, by its argument `progress`.
+    """Yield what a method reports its progress to, from its argument `progress`.
 
     Args:
-        progress: None for a bar where a person looks on, True or False to decide, or
-            what is to be told instead.
+        progress: None for a bar where a person is watching, True or False to decide, or
+            a function to call instead.
 
     Raises:
         InputError: It is something else.
@@ -251,7 +251,7 @@ def _writer(console: Console) -> Callable[[str], None]:
     stream = sys.stderr
 
     def write(text: str) -> None:
-        # There is nobody to tell that stderr cannot be written.
+        # If stderr cannot be written, there is no place left to report that.
         with suppress(OSError, ValueError):
             if console.is_jupyter:
                 stream.write(f"{text}\n")

@@ -37,7 +37,7 @@ class MissingExtraError(ImportError):
 
 
 def in_words(names: Sequence[str]) -> str:
-    """Return names as one says them: "a", "a and b", "a, b and c"."""
+    """Return names as a phrase: "a", "a and b", "a, b and c"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
@@ -70,7 +70,7 @@ def choose(kind: str, name: str, registry: Mapping[str, T]) -> T:
     Args:
         kind: What is chosen, in words a user knows ("solver", "loss", "dataset").
         name: The name asked for.
-        registry: All that there is, by name.
+        registry: All choices, by name.
 
     Raises:
         InputError: `name` is not in the registry.
@@ -129,7 +129,7 @@ def check_count(name: str, value: int, minimum: int = 1, maximum: int = MOST) ->
 
 
 def check_seed(name: str, value: int) -> int:
-    """Return `value`, or refuse it unless all that draws at random takes it."""
+    """Return `value`, or refuse it unless it is a seed that every library takes."""
     return check_count(name, value, minimum=0, maximum=MOST_SEED)
 
 

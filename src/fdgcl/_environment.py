@@ -9,14 +9,23 @@ from contextlib import contextmanager
 
 @contextmanager
 def environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Set some variables while the block runs, and put them back."""
-    before = {name: os.environ.get(name) for name in values}
+    """Set some variables while the block runs; then all are as they were before.
+
+    Args:
+        values: What to set.
+
+    Example:
+        >>> with environment({"FDGCL_EXAMPLE": "1"}):
+        ...     os.environ["FDGCL_EXAMPLE"]
+        '1'
+        >>> "FDGCL_EXAMPLE" in os.environ
+        False
+    """
+    before = dict(os.environ)
     os.environ.update(values)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)

@@ -1,4 +1,4 @@
-"""Writing files so that a reader never meets half of one, and reading parts of them."""
+"""Writing files so that a reader never sees half of one, and reading parts of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from fdgcl._checks import InputError
 from fdgcl._memory import describe_size
 
-#: What writing fails with where there is no room, and what is known of why.
+#: Error numbers of a write without room, and what each adds to the message.
 FULL = {
     errno.ENOSPC: "",
     errno.EDQUOT: " (the quota of this user is reached)",

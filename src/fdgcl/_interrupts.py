@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at a moment when nothing is half done, and none that is lost."""
+"""Ctrl-C and SIGTERM: acted on when nothing is half done, and never lost."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Interrupt:
 
 @contextmanager
 def deferred_interrupt() -> Iterator[Interrupt]:
-    """Hold signals that ask to stop back until the block asks.
+    """Hold back signals that ask to stop until the block checks for them.
 
-    A second Ctrl-C acts at once. A second SIGTERM does not: whoever is in a hurry
-    sends SIGKILL, and where several watch over a process, each sends one.
+    A second Ctrl-C acts at once. A second SIGTERM does not: to end at once there is
+    SIGKILL, and several supervisors of a process may send one SIGTERM each.
 
     Signals belong to the main thread; in others nothing is deferred.
     """
@@ -45,7 +45,7 @@ def deferred_interrupt() -> Iterator[Interrupt]:
 
 @contextmanager
 def without_interrupts() -> Iterator[None]:
-    """Hold what asks to stop back for the block, and Ctrl-C from all that it starts.
+    """Hold back requests to stop during the block, and Ctrl-C from all that it starts.
 
     Threads and processes inherit this: in a terminal Ctrl-C reaches every process, and
     only the one that started the others is to answer. SIGTERM they get as usual.
@@ -100,18 +100,18 @@ def interrupted_by() -> signal.Signals | None:
 
 
 def watch_interrupts() -> None:
-    """Let no Ctrl-C of this process be lost from here on, and SIGTERM be as one.
+    """See that no Ctrl-C is lost from here on, and treat SIGTERM like one.
 
     Python cannot raise what comes up in a finalizer or in the callback of a weak
     reference: it reports that and goes on, also with a Ctrl-C that happens to arrive
-    there. Such a one is sent again when the finalizer is over.
+    there. Such a Ctrl-C is sent again when the finalizer is over.
     """
     global _installed
     _installed = True
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _note)
     for number in _REQUESTS:
-        # Whoever started this may have seen to it that it is ignored, as nohup does.
+        # The parent process may have had it ignored, as nohup does.
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _note)
     report = sys.unraisablehook

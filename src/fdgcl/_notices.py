@@ -1,4 +1,4 @@
-"""What Python users are told: notices by the logger "fdgcl", warnings by `warnings`."""
+"""Messages in Python: notices by the logger "fdgcl", warnings by `warnings`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import logging
 import sys
 import warnings
 
-#: Tells at level INFO what was decided and how it went; silent unless asked for.
+#: Logs at level INFO what was decided and how it went; silent unless asked for.
 LOGGER = logging.getLogger("fdgcl")
 LOGGER.addHandler(logging.NullHandler())
 
 
 class FdgclWarning(UserWarning):
-    """What fdgcl warns of, all of it.
+    """The category of every warning of fdgcl.
 
     >>> import warnings
     >>> import fdgcl
@@ -21,7 +21,7 @@ class FdgclWarning(UserWarning):
 
 
 def notice(*texts: str) -> None:
-    """Tell what was chosen or assumed, each text by a record of its own."""
+    """Log what was chosen or assumed, one record for each text."""
     for text in texts:
         LOGGER.info(text)
 

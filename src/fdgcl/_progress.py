@@ -1,4 +1,4 @@
-"""How long work tells what it does."""
+"""How long-running work reports its progress."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 
 def silent(stage: str, done: int, total: int) -> None:
-    """Tell nothing."""
+    """Report nothing."""

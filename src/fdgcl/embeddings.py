@@ -40,7 +40,7 @@ class Part:
         return folder / f"part-{self.number:05}.parquet"
 
     def is_there(self, folder: Path) -> bool:
-        """Whether it was written, by this model; a file in its place is whole."""
+        """Whether this model has written it; a file that is there is complete."""
         path = self.path(folder)
         return path.is_file() and _read_part(path) == self
 
@@ -58,6 +58,10 @@ def write_embeddings(path: str | os.PathLike[str], ids: Any, embedding: Any) -> 
 
     Raises:
         InputError: The shapes do not fit, or the file cannot be written.
+
+    Example:
+        >>> from fdgcl.embeddings import write_embeddings
+        >>> write_embeddings("two.parquet", ["ann", "bob"], [[0.5, 1.0], [2.0, 0.0]])
     """
     import pyarrow.parquet as pq
 
@@ -149,6 +153,13 @@ def read_embeddings(
     Raises:
         InputError: The file or a part is missing, is not such a table, or an id comes
             twice.
+
+    Example:
+        >>> from fdgcl.embeddings import read_embeddings, write_embeddings
+        >>> write_embeddings("two.parquet", ["ann", "bob"], [[0.5, 1.0], [2.0, 0.0]])
+        >>> ids, z = read_embeddings("two.parquet")
+        >>> ids.tolist(), z.shape
+        (['ann', 'bob'], (2, 2))
     """
     file = Path(path)
     if file.is_dir():
@@ -181,7 +192,7 @@ def part_files(folder: Path) -> dict[int, Path]:
 
 
 def model_of_parts(folder: Path) -> str | None:
-    """The hash of what made all parts in a folder; None for none, or for several."""
+    """The hash of what made all parts in a folder; None if there is no single one."""
     notes = [_read_part(path) for path in part_files(folder).values()]
     models = {None if note is None else note.model for note in notes}
     return models.pop() if len(models) == 1 else None
@@ -217,7 +228,7 @@ def _parts(folder: Path) -> list[Path]:
 
 
 def _read_part(path: Path) -> Part | None:
-    """What a file says of itself; None where it is no part."""
+    """What a file says of itself; None where it is not a part."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

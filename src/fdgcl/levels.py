@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import torch
@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from fdgcl._checks import InputError, choose
 from fdgcl.graphs import Graph, GraphDataset
-from fdgcl.methods.fdgcl.readout import pool
-from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.graphs.data import GraphData
+from fdgcl.methods.readout import pool
+from fdgcl.methods.settings import MethodSettings
+
+S = TypeVar("S", bound=MethodSettings)
 
 Level = Literal["node", "graph"]
 LEVELS = ("node", "graph")
@@ -35,12 +38,20 @@ def choose_level(data: Any, level: str | None) -> Level:
     return "graph"
 
 
-def as_graph(data: Graph | GraphDataset) -> Graph:
-    """The graph to diffuse on: all graphs of a dataset as one."""
+@overload
+def as_graph(data: Graph | GraphDataset) -> Graph: ...
+
+
+@overload
+def as_graph(data: GraphData | GraphDataset) -> GraphData: ...
+
+
+def as_graph(data: GraphData | GraphDataset) -> GraphData:
+    """The graph to work on: all graphs of a dataset as one."""
     return data.graph if isinstance(data, GraphDataset) else data
 
 
-def settings_for(data: Graph | GraphDataset, settings: Settings) -> Settings:
+def settings_for(data: GraphData | GraphDataset, settings: S) -> S:
     """The settings for data: many graphs without features are told by degrees.
 
     Spectral features are those of one graph; of many at once they would only say which
@@ -54,7 +65,7 @@ def settings_for(data: Graph | GraphDataset, settings: Settings) -> Settings:
 
 def rows_of(
     embedding: NDArray[np.float32],
-    data: Graph | GraphDataset,
+    data: GraphData | GraphDataset,
     level: Level,
     readouts: Sequence[str],
 ) -> NDArray[np.float32]:

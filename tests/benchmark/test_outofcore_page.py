@@ -44,7 +44,8 @@ from fdgcl.methods.fdgcl.slice_plan import (
     WORKER_BYTES,
     plan_diffusion,
 )
-from fdgcl.planning.cost import GUESSES, RATES, STAGES, Problem, stage_seconds
+from fdgcl.planning.calibration import GUESSES
+from fdgcl.planning.cost import RATES, STAGES, Problem, stage_seconds
 from fdgcl.report.markdown import to_markdown
 
 ROOT = Path(__file__).parents[2]
@@ -167,10 +168,10 @@ def test_papers_by_hand() -> None:
     written = 2 * 4 * HUGE.nodes * 128
     diffuse = stages["diffuse"]
     assert diffuse.disk_seconds == pytest.approx(read / 1e9 + written / 5e8)
-    assert diffuse.disk == written
-    assert diffuse.memory < BOUND
+    assert diffuse.disk_bytes == written
+    assert diffuse.peak_bytes < BOUND
     assert stages["epochs"].disk_seconds == pytest.approx(3 * written / 1e9)
-    assert stages["embed"].disk == HUGE.nodes * (4 * 128 + 8)
+    assert stages["embed"].disk_bytes == HUGE.nodes * (4 * 128 + 8)
 
 
 def test_ten_machines_share_slices_and_rows_and_nothing_else() -> None:
@@ -185,7 +186,7 @@ def test_ten_machines_share_slices_and_rows_and_nothing_else() -> None:
     alone = one["diffuse"].computed_seconds - spectrum
     shared = ten["diffuse"].computed_seconds - spectrum
     assert shared == pytest.approx(alone / 8)
-    assert ten["diffuse"].memory == one["diffuse"].memory
+    assert ten["diffuse"].peak_bytes == one["diffuse"].peak_bytes
 
 
 def test_a_graph_in_the_page_cache_is_read_from_disk_by_nobody() -> None:

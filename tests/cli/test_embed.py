@@ -211,8 +211,8 @@ def test_transform_embeds_the_same_and_another_graph(
 def test_training_warnings_are_one_line(
     fdgcl: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fdgcl.training.loop.COLLAPSED_RANK", 1e9)
-    monkeypatch.setattr("fdgcl.training.loop.COLLAPSED_COSINE", -1.0)
+    monkeypatch.setattr("fdgcl.training.records.COLLAPSED_RANK", 1e9)
+    monkeypatch.setattr("fdgcl.training.records.COLLAPSED_COSINE", -1.0)
     result = fdgcl(*EMBED, "--quiet", "--seeds", 2)
     assert result.exit_code == 0
     assert result.stdout == ""

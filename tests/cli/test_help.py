@@ -13,7 +13,7 @@ from smallgraph import Command
 from fdgcl import __version__
 from fdgcl.cli import app
 from fdgcl.cli.help import BASIC
-from fdgcl.cli.settings import SETTINGS
+from fdgcl.cli.settings import flag_of, known_settings
 
 COMMANDS = [
     ("demo",),
@@ -180,16 +180,23 @@ def test_runs_as_a_module() -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_every_setting_of_the_model_is_an_option_with_its_default() -> None:
+def test_every_setting_of_the_model_is_an_option_with_its_default(
+    fdgcl: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from fdgcl.model import FDGCL
 
+    monkeypatch.setenv("COLUMNS", "1000")
+    shown = fdgcl("embed", "--help-all").stdout
     params = FDGCL().get_params()
+    assert set(known_settings()) == set(params)
     del params["structural"]  # asked for by --features
-    assert {setting.name for setting in SETTINGS} == set(params)
-    for setting in SETTINGS:
-        assert setting.default == _shown(setting.name, params[setting.name]) or (
-            params[setting.name] is None
+    for name, value in params.items():
+        flag = re.escape(flag_of(name))
+        [row] = re.findall(
+            rf"^│ {flag} (.*?)^[│╰] ?[-─]", shown, re.MULTILINE | re.DOTALL
         )
+        [default] = re.findall(r"\[default: \((.*)\)\]", row)
+        assert default == _shown(name, value) or value is None
 
 
 def _word(value: object) -> str:

@@ -101,7 +101,7 @@ def test_file_that_is_no_such_json(
 
 
 def _optimizer(model: FDGCL) -> Any:
-    views: Any = model._views
+    views: Any = model._model
     optimizer = torch.optim.Adam(views.parameters())
     for parameter in views.parameters():
         parameter.grad = torch.ones_like(parameter)

@@ -16,13 +16,13 @@ from scipy.integrate import solve_ivp
 from scipy.sparse import csr_array
 
 from fdgcl.diffusion import DYNAMICS, GRADIENTS, SOLVERS, Schedule, build_dynamics
-from fdgcl.diffusion.dynamics import Dynamics
+from fdgcl.diffusion.dynamics import Dynamics, named_dynamics
 from fdgcl.diffusion.dynamics.cde import VELOCITIES
 from fdgcl.diffusion.dynamics.graphcon import COUPLINGS
 from fdgcl.diffusion.dynamics.gread import REACTIONS
 from fdgcl.diffusion.polynomial import PolynomialFilter
 from fdgcl.diffusion.stepping import diffuse_stepped, run_segments
-from fdgcl.operators.in_memory import Operator, build_operator
+from fdgcl.operators.in_memory import InMemoryOperator, build_operator
 from tolerances import assert_agree
 
 from .cases import STEPPING, noise, random_directed, random_symmetric, relative
@@ -78,7 +78,7 @@ LINEAR = [case for case in CASES if case.build().is_fixed_linear]
 WITH_SYMBOL = [case for case in LINEAR if case.build().has_symbol]
 
 
-def operators(nodes: int) -> Iterator[Operator]:
+def operators(nodes: int) -> Iterator[InMemoryOperator]:
     """One undirected, one directed and averaging; the latter has a node alone."""
     yield build_operator(random_symmetric(nodes, seed=3))
     matrix = random_directed(nodes, 2).tolil()
@@ -279,6 +279,17 @@ def check_declares_itself(case: Case) -> None:
     for option, default in kind.options().items():
         built = build_dynamics(case.name, {option: default})
         assert isinstance(built, kind)
+
+
+def check_is_made_again(case: Case) -> None:
+    """What it was made with can be told from it, so that a model can be saved."""
+    defaults = DYNAMICS[case.name].options()
+    changed = {
+        name: value for name, value in case.options.items() if value != defaults[name]
+    }
+    assert named_dynamics(case.build()) == (case.name, changed or None)
+    for name, value in changed.items():
+        assert f"{name}={value!r}" in repr(case.build())
 
 
 CHECKS: dict[str, Callable[[Case], None]] = {

@@ -29,6 +29,8 @@ FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 def kinds_on_the_page():
     found = {}
     for number, fence in enumerate(FENCE.findall(PAGE.read_text(encoding="utf-8"))):
+        if "(Dynamics)" not in fence:
+            continue
         module = types.ModuleType(f"listing_{number}")
         exec(compile(fence, f"{PAGE.name}, listing {number}", "exec"), module.__dict__)
         for value in vars(module).values():

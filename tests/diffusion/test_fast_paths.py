@@ -7,9 +7,10 @@ import pytest
 import torch
 from scipy.sparse import csr_array
 
-from fdgcl.diffusion import Grand, PolynomialFilter, Schedule, diffuse, polynomial
+from fdgcl.diffusion import Grand, PolynomialFilter, Schedule, diffuse
 from fdgcl.diffusion.basis import chebyshev_basis
 from fdgcl.diffusion.spectral import chebyshev_coefficients, disc_coefficients
+from fdgcl.operators import in_memory
 from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree, gamma
 
@@ -46,7 +47,7 @@ def test_every_fast_way_is_the_plain_one(
     monkeypatch, graph, schedule, reorder, precision
 ):
     """Fitted terms, other orders of nodes, sums in pairs: none changes the result."""
-    monkeypatch.setattr(polynomial, "reordering_pays", lambda *_: reorder)
+    monkeypatch.setattr(in_memory, "reordering_pays", lambda *_: reorder)
     monkeypatch.setattr(
         torch, "get_float32_matmul_precision", lambda: precision
     )  # "high": the sums are taken term by term

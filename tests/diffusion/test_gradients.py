@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from functools import cache
 
+import numpy as np
 import pytest
 import torch
 
 from fdgcl.diffusion import GRADIENTS, Schedule
 from fdgcl.diffusion.dynamics import Flow
+from fdgcl.diffusion.solvers import SteppingScheme, Weights
 from fdgcl.diffusion.stepping import diffuse_stepped, run_segments
 from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree
@@ -44,6 +46,34 @@ def growth(way, order, *others, steps=STEPS):
     """States that each further step keeps."""
     fewer, more = (states_kept(way, order, n, *others) for n in steps[-2:])
     return (more - fewer) / (steps[-1] - steps[-2])
+
+
+class Euler(SteppingScheme):
+    """A scheme of states that looks back at none but the newest."""
+
+    keeps = "state"
+
+    def predict(self, k, order, window):
+        return Weights(initial=0.0, past=np.empty(0), slope=1.0, newest=1.0)
+
+    def convergence_order(self, order):
+        return 1.0
+
+    def stability_limit(self, order):
+        return 2.0
+
+
+@pytest.mark.parametrize("way", GRADIENTS)
+def test_a_scheme_without_a_history_of_its_states(way):
+    found = []
+    for solver in ("predictor", Euler()):
+        dynamics, x = GREAD.build(dim=DIM), noise(NODES, DIM).requires_grad_()
+        schedule = Schedule(0.8, 0.1, solver)
+        result = diffuse_stepped(dynamics, operator(), x, 1.0, schedule, way)
+        result.square().sum().backward()
+        found.append((result.detach(), x.grad, dynamics.weights.grad))
+    for ours, known in zip(*found, strict=True):
+        assert_agree(ours, known)
 
 
 def test_the_counter_counts():

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from fdgcl._checks import InputError
+from fdgcl._memory import describe_size
 from fdgcl.methods.fdgcl.plan import DENSE_ADVANTAGE, Workload, make_plan
 
 SMALL = Workload(
@@ -179,7 +180,7 @@ def test_sentences_are_complete(load):
     assert f"{plan.sparse_products:,} columns" in lines[2]
     batch = "batches of 4,096 rows" if load.batch_size else "all rows at once"
     assert batch in lines[3]
-    assert f"{plan.peak_bytes / 2**20:,.0f} MiB" in lines[4]
+    assert f"up to {describe_size(plan.peak_bytes)}, input aside" in lines[4]
 
 
 def test_is_plain_data():

@@ -109,16 +109,16 @@ def test_the_labels_of_a_fold_do_not_influence_its_choices(
 ) -> None:
     """With the folds fixed, other labels in one change its score and nothing else."""
     z, y = blobs(2, each=20, apart=2)
-    dealt = list(StratifiedKFold(4, shuffle=True, random_state=0).split(z, y))
-    real = folds._deal
+    parts = list(StratifiedKFold(4, shuffle=True, random_state=0).split(z, y))
+    real = folds._folds
 
     def fixed(labels: Any, count: int, seed: int) -> Any:
-        return iter(dealt) if len(labels) == len(y) else real(labels, count, seed)
+        return iter(parts) if len(labels) == len(y) else real(labels, count, seed)
 
-    monkeypatch.setattr(folds, "_deal", fixed)
+    monkeypatch.setattr(folds, "_folds", fixed)
     before = graph_svm(z, y, folds=4, seeds=1)
     changed = y.copy()
-    changed[dealt[2][1]] = 1 - changed[dealt[2][1]]
+    changed[parts[2][1]] = 1 - changed[parts[2][1]]
     after = graph_svm(z, changed, folds=4, seeds=1)
     assert after.cost[0][2] == before.cost[0][2]
     assert after.normalization[0][2] == before.normalization[0][2]

@@ -14,13 +14,13 @@ import pytest
 
 from fdgcl import FDGCL, Graph, GraphDataset, graph_svm
 from fdgcl._checks import InputError
-from fdgcl.experiments import worker
+from fdgcl.experiments import unit_task
 from fdgcl.experiments.experiment import Experiment, PaperNumber
 from fdgcl.experiments.loader import load_experiments
 from fdgcl.experiments.measures import TABLES, graphs
 from fdgcl.experiments.measures.base import Unit
 from fdgcl.experiments.measures.graphs import GraphAccuracy
-from fdgcl.experiments.worker import Task, perform
+from fdgcl.experiments.unit_task import UnitTask
 from fdgcl.graphs.catalogue import CATALOGUE
 from fdgcl.graphs.compact_graphs import write_compact_graphs
 from fdgcl.presets import preset_settings
@@ -190,9 +190,9 @@ def test_graphs_without_labels_are_refused(made: GraphDataset) -> None:
 @pytest.fixture
 def nothing_kept() -> Iterator[None]:
     """A process keeps the dataset it read last; tests of this one must not."""
-    worker._graph.cache_clear()
+    unit_task._graph.cache_clear()
     yield
-    worker._graph.cache_clear()
+    unit_task._graph.cache_clear()
 
 
 @pytest.mark.usefixtures("nothing_kept", "scored")
@@ -212,20 +212,20 @@ def test_a_process_reads_many_graphs_where_there_are_many(
     write_compact_graphs(tmp_path / "toy.npz", made)
     experiment = _experiment("toy", parts=["features"])
     unit = Unit(experiment.name, "features", 0)
-    task = Task(experiment, unit, TABLES["graphs"].measure, "cpu", str(tmp_path))
-    answer = perform(task)
+    task = UnitTask(experiment, unit, TABLES["graphs"].measure, "cpu", str(tmp_path))
+    answer = task.run()
     assert answer.error is None, answer.trace
     assert len(answer.records) == FOLDS
     expected = GraphAccuracy().run(experiment, unit, made, "cpu")
     assert [r["test"] for r in answer.records] == [r["test"] for r in expected]
     assert all(record["peak_memory_mib"] > 0 for record in answer.records)
-    assert isinstance(worker._graph("cora-bundled", None), Graph)
+    assert isinstance(unit_task._graph("cora-bundled", None), Graph)
 
 
 @pytest.mark.dataset
 @pytest.mark.usefixtures("nothing_kept")
 def test_a_process_reads_the_real_ones(data_root: Path) -> None:
-    found = worker._graph("proteins", str(data_root))
+    found = unit_task._graph("proteins", str(data_root))
     assert isinstance(found, GraphDataset)
     assert found.num_graphs == 1113
-    assert isinstance(worker._graph("texas", str(data_root)), Graph)
+    assert isinstance(unit_task._graph("texas", str(data_root)), Graph)

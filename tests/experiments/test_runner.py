@@ -19,7 +19,7 @@ from toys import LINES, TOY, slow_run, toy
 from fdgcl._checks import InputError
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.runner import RECORDS, Run, State, start_afresh
-from fdgcl.experiments.worker import Task, perform
+from fdgcl.experiments.unit_task import UnitTask
 
 
 def _run(folder: Path, *experiments: Experiment, **changes: Any) -> Run:
@@ -143,7 +143,7 @@ def _keys(folder: Path) -> list[tuple[Any, ...]]:
 
 def test_another_device_or_folder_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    assert perform(_task(folder)).error is None
+    assert _task(folder).run().error is None
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "config.json").write_text("{}")
     with pytest.raises(InputError, match="holds something else"):
@@ -171,9 +171,9 @@ def test_fewer_seeds_show_fewer_records(tmp_path: Path) -> None:
     assert (tmp_path / RECORDS).read_bytes() == before
 
 
-def _task(folder: Path) -> Task:
+def _task(folder: Path) -> UnitTask:
     run = _run(folder, toy("quick"))
-    return Task(*run.units[0], TOY, "cpu", None)
+    return UnitTask(*run.units[0], TOY, "cpu", None)
 
 
 def _settle(folder: Path, device: str, seeds: int = 1) -> None:

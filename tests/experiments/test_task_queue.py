@@ -8,13 +8,13 @@ import pytest
 from toys import TOY, Toy, toy
 
 from fdgcl.experiments.task_queue import TaskQueue, kind_of
-from fdgcl.experiments.worker import Task
+from fdgcl.experiments.unit_task import UnitTask
 
 
-def _tasks(dataset: str, *parts: str, seeds: int = 2) -> list[Task]:
+def _tasks(dataset: str, *parts: str, seeds: int = 2) -> list[UnitTask]:
     experiment = replace(toy(*parts), dataset=dataset)
     units = Toy().units(experiment, seeds)
-    return [Task(experiment, unit, TOY, "cpu", None) for unit in units]
+    return [UnitTask(experiment, unit, TOY, "cpu", None) for unit in units]
 
 
 def _order(queue: TaskQueue) -> list[tuple[str, str, int]]:

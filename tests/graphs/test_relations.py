@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import doctest
 import pickle
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,9 @@ from scipy import sparse
 
 from fdgcl import Graph, GraphDataset
 from fdgcl._checks import InputError
-from fdgcl.graphs import edges as edges_module
-from fdgcl.graphs import graph as graph_module
-from fdgcl.graphs import node_types, write_compact
-from fdgcl.graphs.compact import read_compact, save_arrays, to_arrays
+from fdgcl.graphs import write_compact
+from fdgcl.graphs.compact import read_compact, to_arrays
+from fdgcl.graphs.compact_arrays import save_arrays
 from fdgcl.graphs.edges import MOST_RELATIONS, relations_of
 from fdgcl.graphs.fingerprint import fingerprint
 
@@ -185,10 +182,3 @@ def test_many_graphs_take_no_types(typed: Graph) -> None:
         GraphDataset.from_graphs([typed, typed])
     with pytest.raises(InputError, match=message):
         GraphDataset(typed, np.array([0, 3]))
-
-
-@pytest.mark.parametrize("module", [edges_module, graph_module, node_types])
-def test_examples_in_docstrings_run(module: ModuleType) -> None:
-    found = doctest.testmod(module)
-    assert found.attempted
-    assert not found.failed

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
-import doctest
-import importlib
 import json
 from typing import Any
 
@@ -240,13 +238,3 @@ def test_surprises_add_up() -> None:
     both = parts[0] + parts[1]
     assert (both.unseen, both.missing) == ({"a": 3, "c": 4}, {"b": 1})
     assert Surprises() + parts[0] == parts[0]
-
-
-@pytest.mark.parametrize(
-    "module", ["columns", "surprises", "feature_schema", "fitting", "matrices"]
-)
-def test_examples(module: str) -> None:
-    found = importlib.import_module(f"fdgcl.graphs.schema.{module}")
-    result = doctest.testmod(found)
-    assert result.attempted > 0
-    assert result.failed == 0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fdgcl import FDGCL, Graph, block_model
 from fdgcl._checks import InputError
 from fdgcl.graphs.scaling import scale_features
-from fdgcl.methods.fdgcl import Diffused
+from fdgcl.methods.fdgcl import DiffusedFeatures
 from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.training import EpochRecord
 from tolerances import assert_agree
@@ -41,7 +41,7 @@ def diffused(model: FDGCL, graph: Graph) -> tuple[NDArray[Any], NDArray[Any]]:
     settings = replace(model.check(), dtype="float64")
     prepared = prepare(graph, settings)
     source = prepared.source(settings.torch_device)
-    assert isinstance(source, Diffused)
+    assert isinstance(source, DiffusedFeatures)
     return source.kept("local").numpy(), source.kept("global").numpy()
 
 
@@ -99,7 +99,7 @@ def test_row_blocks_change_nothing(
 ) -> None:
     settings = {"keep": ("features", "global"), "combine": "concat"}
     _, whole = fitted(graph, **settings)
-    monkeypatch.setattr(Diffused, "block_rows", 7)
+    monkeypatch.setattr(DiffusedFeatures, "block_rows", 7)
     _, parts = fitted(graph, **settings)
     assert_agree(parts, whole)
 

@@ -60,7 +60,7 @@ def new(dynamics: str, options: dict[str, Any] | None = None, **changes: Any) ->
 
 
 def parameters(model: FDGCL, view: int) -> dict[str, torch.Tensor]:
-    found = model._views.dynamics[view].named_parameters()
+    found = model._model.dynamics[view].named_parameters()
     return {name: value.detach().clone() for name, value in found}
 
 
@@ -69,7 +69,7 @@ class ByHand:
 
     def __init__(self, model: FDGCL, graph: Graph) -> None:
         self.model = model
-        start = clone(model).set_params(epochs=0, strategy="auto").fit(graph)._views
+        start = clone(model).set_params(epochs=0, strategy="auto").fit(graph)._model
         self.weights = [w.detach().clone().requires_grad_() for w in start.weights]
         self.dynamics = copy.deepcopy(start.dynamics) or [self._fixed(), self._fixed()]
         self.operator = build_operator(graph.adjacency)
@@ -140,7 +140,7 @@ def test_every_parameter_is_trained_for_each_view(graph: Graph, name: str) -> No
     # Without weight decay only a gradient moves a parameter.
     model = new(name, weight_decay=0.0).fit(graph)
     start = new(name, epochs=0).fit(graph)
-    assert len(model._views.dynamics) == 2
+    assert len(model._model.dynamics) == 2
     first, second = parameters(model, 0), parameters(model, 1)
     assert set(first) == set(second) != set()
     for key, value in first.items():
@@ -195,7 +195,7 @@ def test_fixed_linear_dynamics_need_no_steps(
     model = new(*FIXED_LINEAR[case], strategy=strategy, dtype="float64")
     check_by_hand(model, graph)
     assert model.plan_.strategy == strategy
-    assert model._views.dynamics == []
+    assert model._model.dynamics == []
     assert model.stability_ is not None
 
 
@@ -214,7 +214,7 @@ def test_all_ways_to_the_gradient_train_alike(
         asked.clear()
         model = new("grand-nonlinear", gradient=way, dtype="float64", time=5.0)
         embeddings.append(model.fit_transform(graph))
-        states.append(model._views.state_dict())
+        states.append(model._model.state_dict())
         assert set(asked) == {way}
     for embedding, state in zip(embeddings, states, strict=True):
         assert_agree(embedding, embeddings[0])
@@ -285,7 +285,7 @@ def test_a_dynamics_that_diverges_says_why(graph: Graph, tmp_path: Path) -> None
     model = new("gread", {"reaction": "allen-cahn"}, init_scale=1e6, step=3.0)
     with pytest.raises(NonFiniteLossError, match=r"epoch \d.*'gread'.*smaller ones"):
         model.set_params(time=30.0).fit(graph, run=tmp_path / "run")
-    for weight in model._views.parameters():
+    for weight in model._model.parameters():
         assert torch.isfinite(weight).all()
 
 

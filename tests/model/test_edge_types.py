@@ -17,7 +17,7 @@ from fdgcl._checks import InputError
 from fdgcl.diffusion import polynomial
 from fdgcl.graphs.edges import build_csr
 from fdgcl.methods.fdgcl.edge_types import MOST_TYPES
-from fdgcl.methods.fdgcl.preparation import Preparation, prepare
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
 from tolerances import half_digits
 
 from .conftest import QUICK
@@ -64,7 +64,7 @@ def gamma(roundings: int) -> float:
     return float(lost / (1 - lost))
 
 
-def roundings(prepared: Preparation) -> int:
+def roundings(prepared: DiffusionPreparation) -> int:
     """At most, in a sum of powers of A: terms of a row, its weights, the sum itself."""
     widest = max(
         int(np.diff(operator.matrix.matrix.indptr).max())
@@ -75,7 +75,7 @@ def roundings(prepared: Preparation) -> int:
     return products * (2 * widest + 3) + products + 2
 
 
-def diffused(prepared: Preparation) -> list[NDArray[np.float64]]:
+def diffused(prepared: DiffusionPreparation) -> list[NDArray[np.float64]]:
     source = prepared.source(torch.device("cpu"))
     return [source.kept(name).numpy() for name in ("local", "global")]
 
@@ -194,7 +194,7 @@ def test_an_informative_type_is_enough_for_both_views() -> None:
     separate, merged = (
         prepare(graph, FDGCL(edge_types=how).check()) for how in ("separate", "merge")
     )
-    assert [one.is_informative for one in separate.persistence] == [True, False, False]
+    assert [one.is_informative for one in separate.correlations] == [True, False, False]
     assert (separate.beta, merged.beta) == (0.5, 1.0)
 
 

@@ -107,7 +107,7 @@ def test_training_equals_stepping_inside_the_loop(graph: Graph) -> None:
     operator = build_operator(graph.adjacency)
     dynamics, schedule = Grand(rate=0.5), Schedule(3, 1, skip="end")
     x = torch.from_numpy(np.array(graph.features, dtype=np.float64))
-    start = FDGCL(**{**settings, "epochs": 0}, time=3, step=1).fit(graph)._views
+    start = FDGCL(**{**settings, "epochs": 0}, time=3, step=1).fit(graph)._model
     weights = [weight.detach().clone().requires_grad_() for weight in start.weights]
     optimizer = torch.optim.Adam(weights, lr=0.01, weight_decay=5e-4)
 
@@ -148,7 +148,7 @@ def test_without_standardisation_it_is_the_papers_text(graph: Graph) -> None:
     dense = build_operator(graph.adjacency).matrix.matrix.toarray()
     one_step = np.eye(80) - 0.5 * (np.eye(80) - dense)
     x = np.array(graph.features)
-    weights = [weight.detach().numpy() for weight in model._views.weights]
+    weights = [weight.detach().numpy() for weight in model._model.weights]
     second = np.maximum(one_step @ one_step @ x @ weights[1], 0)
     model.set_params(beta=0.0)
     only_second = model.fit_transform(graph)
@@ -366,7 +366,7 @@ def test_damaged_and_foreign_checkpoints(
         ({"beta": 1.5}, r"beta must lie in \[0, 1\]"),
         ({"epochs": -1}, "epochs must be a whole number of at least 0"),
         ({"device": "tpu"}, "unknown device"),
-        ({"standardize": "yes"}, "unknown standardize"),
+        ({"standardize": "yes"}, "standardize must be True or False"),
         ({"strategy": "in-loop", "batch_size": 8}, "takes no batch_size"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ import torch
 from fdgcl import FDGCL, Graph, block_model, load_dataset
 from fdgcl._checks import InputError
 from fdgcl.losses import LOSSES, build_loss
-from fdgcl.methods.fdgcl import Diffused, Encoders
-from fdgcl.training import NonFiniteLossError, new_optimizer, train
-from fdgcl.training.steps import FusedStep, PlainStep, dense_products, new_step
+from fdgcl.methods.fdgcl import DiffusedFeatures, Encoders
+from fdgcl.methods.fdgcl.steps import FusedStep, PlainStep, dense_products, new_step
+from fdgcl.methods.fdgcl.training import TrainingOptions, ViewTraining, new_adam
+from fdgcl.training import NonFiniteLossError, train
 from tolerances import assert_agree, assert_within, gamma, half_digits
 
 EXACT: dict[str, Any] = {
@@ -97,11 +99,11 @@ def test_float32_on_cora_stays_near_the_plain_way() -> None:
 
 
 def test_which_way_is_taken() -> None:
-    source = Diffused([torch.randn(40, 4), torch.randn(40, 4)])
+    source = DiffusedFeatures.in_memory([torch.randn(40, 4), torch.randn(40, 4)])
 
     def kind(loss: str, *, fast: bool = True, **views: Any) -> type:
         pair = Encoders(4, 8, **views)
-        optimizer = new_optimizer(pair, 0.01, 0.0, fast=fast)
+        optimizer = new_adam(pair, 0.01, 0.0, fast=fast)
         made = build_loss(loss)
         return type(new_step(pair, source, made, optimizer, fast=fast, captured=True))
 
@@ -115,8 +117,8 @@ def test_which_way_is_taken() -> None:
 
 def test_a_step_changes_nothing_but_the_gradient() -> None:
     views = Encoders(4, 8)
-    source = Diffused([torch.randn(40, 4), torch.randn(40, 4)])
-    optimizer = new_optimizer(views, 0.01, 0.0)
+    source = DiffusedFeatures.in_memory([torch.randn(40, 4), torch.randn(40, 4)])
+    optimizer = new_adam(views, 0.01, 0.0)
     step = FusedStep(views, source, build_loss("regularized-cosmean"), optimizer)
     first = step.gradient(None).clone()
     assert torch.equal(step.gradient(None), first)
@@ -124,8 +126,8 @@ def test_a_step_changes_nothing_but_the_gradient() -> None:
 
 def test_a_loss_that_is_not_finite_keeps_the_last_good_weights() -> None:
     views = Encoders(4, 8)
-    source = Diffused([torch.randn(40, 4), torch.randn(40, 4)])
-    optimizer = new_optimizer(views, 0.01, 0.0)
+    source = DiffusedFeatures.in_memory([torch.randn(40, 4), torch.randn(40, 4)])
+    options = TrainingOptions(partial(build_loss, "cosmean"))
     seen: list[torch.Tensor] = []
 
     def spoil(_: object) -> None:
@@ -136,7 +138,7 @@ def test_a_loss_that_is_not_finite_keeps_the_last_good_weights() -> None:
                 views.weights[0].fill_(torch.nan)
 
     with pytest.raises(NonFiniteLossError, match="epoch 3"):
-        train(views, source, build_loss("cosmean"), optimizer, epochs=5, on_epoch=spoil)
+        train(ViewTraining(views, source, options), epochs=5, on_epoch=spoil)
     # Those of the second epoch's start, the last whose loss was finite.
     assert torch.equal(views.weights[0].detach(), seen[0])
 
@@ -228,4 +230,6 @@ def test_the_plan_knows_what_a_step_holds(graph: Graph) -> None:
 
     assert held() == 1
     assert held(fast=False) == held(loss="vicreg") == held(activation="gelu") == 5
-    assert held(batch_size=40) == 3
+    assert held(batch_size=40) == 1
+    wide = block_model(120, num_features=60, num_splits=0, seed=0)
+    assert FDGCL(**EXACT).plan(wide).workload.held == 3

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from fdgcl._checks import InputError
-from fdgcl.methods.fdgcl.readout import READOUTS, pool
+from fdgcl.methods.readout import READOUTS, pool
 from tolerances import assert_within, sum_bound
 
 PTR = [0, 4, 5, 12, 14]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from fdgcl import FDGCL
-from fdgcl.methods.fdgcl.fitting import new_views
+from fdgcl.methods.fdgcl.method import new_views
 
 
 def test_no_dynamics_starts_from_the_numbers_of_an_encoder() -> None:

@@ -13,7 +13,7 @@ import torch
 
 from fdgcl import FDGCL, Graph, block_model
 from fdgcl._checks import InputError
-from fdgcl.methods.fdgcl import Diffused, Encoders, batching
+from fdgcl.methods.fdgcl import DiffusedFeatures, Encoders, batching
 from fdgcl.training import (
     EpochRecord,
     NonFiniteLossError,
@@ -32,7 +32,7 @@ def test_standardisation_is_exact_in_any_batch() -> None:
         torch.randn(50, 6, generator=generator, dtype=torch.float64) * 3 + 2
         for _ in range(2)
     ]
-    source = Diffused(diffused)
+    source = DiffusedFeatures.in_memory(diffused)
     views = Encoders(6, 9, dtype=torch.float64)
     rows = torch.tensor([3, 3, 41, 7])
     for whole, part in zip(views(source), views(source, rows), strict=True):
@@ -45,7 +45,7 @@ def test_standardisation_is_exact_in_any_batch() -> None:
 def test_gradient_through_the_batch_statistics() -> None:
     """Rows of all nodes as one batch give the gradient of the full batch."""
     generator = torch.Generator().manual_seed(0)
-    source = Diffused(
+    source = DiffusedFeatures.in_memory(
         [torch.randn(20, 4, generator=generator, dtype=torch.float64) for _ in range(2)]
     )
     views = Encoders(4, 5, dtype=torch.float64)
@@ -105,7 +105,7 @@ def test_a_loss_that_is_not_finite_stops_with_the_facts(
     model = FDGCL(**QUICK, rate=1e9, step=10, time=1000)
     with pytest.raises(NonFiniteLossError, match=r"epoch 1 .*norms.*unstable at step"):
         model.fit(graph, run=tmp_path / "run")
-    assert all(torch.isfinite(weight).all() for weight in model._views.weights)
+    assert all(torch.isfinite(weight).all() for weight in model._model.weights)
     assert (tmp_path / "run" / "model.safetensors").is_file()
 
 
@@ -134,7 +134,7 @@ def test_divergence_leaves_the_last_good_weights(
     with pytest.raises(NonFiniteLossError, match="epoch 2"):
         model.fit(graph)
     start = FDGCL(**{**QUICK, "epochs": 0}).fit(graph)
-    for weight, initial in zip(model._views.weights, start._views.weights, strict=True):
+    for weight, initial in zip(model._model.weights, start._model.weights, strict=True):
         assert torch.equal(weight, initial)
 
 

@@ -12,9 +12,9 @@ import torch
 from fdgcl import FDGCL, Graph, block_model
 from fdgcl._checks import InputError
 from fdgcl.losses import LOSSES, build_loss
-from fdgcl.methods.fdgcl import Diffused, Encoders, pairs_of, view_weights
-from fdgcl.training import new_optimizer
-from fdgcl.training.steps import new_step
+from fdgcl.methods.fdgcl import DiffusedFeatures, Encoders, pairs_of, view_weights
+from fdgcl.methods.fdgcl.steps import new_step
+from fdgcl.methods.fdgcl.training import new_adam
 from tolerances import assert_agree
 
 THREE = (0.1, 0.5, 1.0)
@@ -43,10 +43,11 @@ def test_weights() -> None:
 @pytest.mark.parametrize("pairs", ["all", "consecutive"])
 def test_a_loss_is_the_mean_over_the_pairs(loss: str, pairs: str) -> None:
     torch.manual_seed(0)
-    source = Diffused([torch.randn(60, 5, dtype=torch.float64) for _ in range(3)])
+    diffused = [torch.randn(60, 5, dtype=torch.float64) for _ in range(3)]
+    source = DiffusedFeatures.in_memory(diffused)
     views = Encoders(5, 7, count=3, dtype=torch.float64)
     compare = build_loss(loss)
-    optimizer = new_optimizer(views, 0.01, 0.0)
+    optimizer = new_adam(views, 0.01, 0.0)
     step = new_step(
         views, source, compare, optimizer, fast=True, captured=False, pairs=pairs
     )

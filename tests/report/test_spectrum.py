@@ -12,36 +12,36 @@ from fdgcl._checks import InputError
 from fdgcl.diffusion import Grand, Schedule
 from fdgcl.diffusion.dynamics import GraphCon, Gread
 from fdgcl.diffusion.stability import stability_report
-from fdgcl.operators.in_memory import Operator, build_operator
+from fdgcl.operators.in_memory import InMemoryOperator, build_operator
 from fdgcl.report.spectrum import any_graph, filter_figure, spectral_density
 from tolerances import assert_agree, half_digits
 
 
-def operator_of(pairs: np.ndarray, nodes: int, **options: object) -> Operator:
+def operator_of(pairs: np.ndarray, nodes: int, **options: object) -> InMemoryOperator:
     ones = np.ones(len(pairs))
     adjacency = csr_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(nodes, nodes))
     return build_operator(adjacency, **{"self_loops": 0.0, **options})
 
 
-def cycle(n: int) -> tuple[Operator, np.ndarray]:
+def cycle(n: int) -> tuple[InMemoryOperator, np.ndarray]:
     i = np.arange(n)
     values = 1 - np.cos(2 * np.pi * i / n)
     return operator_of(np.stack([i, (i + 1) % n], axis=1), n), values
 
 
-def path(n: int) -> tuple[Operator, np.ndarray]:
+def path(n: int) -> tuple[InMemoryOperator, np.ndarray]:
     i = np.arange(n - 1)
     values = 1 - np.cos(np.pi * np.arange(n) / (n - 1))
     return operator_of(np.stack([i, i + 1], axis=1), n), values
 
 
-def star(n: int) -> tuple[Operator, np.ndarray]:
+def star(n: int) -> tuple[InMemoryOperator, np.ndarray]:
     i = np.arange(1, n)
     values = np.array([0.0, *[1.0] * (n - 2), 2.0])
     return operator_of(np.stack([np.zeros_like(i), i], axis=1), n), values
 
 
-def complete(n: int) -> tuple[Operator, np.ndarray]:
+def complete(n: int) -> tuple[InMemoryOperator, np.ndarray]:
     pairs = np.argwhere(~np.eye(n, dtype=bool))
     return operator_of(pairs, n), np.array([0.0, *[n / (n - 1)] * (n - 1)])
 
@@ -52,7 +52,7 @@ GRAPHS = [cycle, path, star, complete]
 @pytest.mark.parametrize("make", GRAPHS)
 @pytest.mark.parametrize("normalization", ["symmetric", "row", "column"])
 def test_counted_eigenvalues(
-    make: Callable[[int], tuple[Operator, np.ndarray]], normalization: str
+    make: Callable[[int], tuple[InMemoryOperator, np.ndarray]], normalization: str
 ) -> None:
     operator, values = make(31)
     if normalization != "symmetric":
@@ -85,7 +85,7 @@ def test_self_loops_move_the_spectrum() -> None:
 
 @pytest.mark.parametrize("make", GRAPHS[:2])
 def test_estimated_density_of_spread_spectra(
-    make: Callable[[int], tuple[Operator, np.ndarray]],
+    make: Callable[[int], tuple[InMemoryOperator, np.ndarray]],
 ) -> None:
     operator, values = make(3001)
     found = spectral_density(operator)
@@ -98,7 +98,7 @@ def test_estimated_density_of_spread_spectra(
 
 @pytest.mark.parametrize(("make", "atom"), [(star, 1.0), (complete, 300 / 299)])
 def test_estimated_density_of_one_value(
-    make: Callable[[int], tuple[Operator, np.ndarray]], atom: float
+    make: Callable[[int], tuple[InMemoryOperator, np.ndarray]], atom: float
 ) -> None:
     operator, _ = make(300)
     found = spectral_density(operator, exact_nodes=0)

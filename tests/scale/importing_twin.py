@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from fdgcl._memory import resident_bytes
 from fdgcl._progress import silent
 from fdgcl.graphs import read_graph
 from fdgcl.graphs.importing import Request
@@ -16,8 +17,7 @@ from fdgcl.graphs.importing.budget import Budget, Limits
 from fdgcl.graphs.importing.request import claimed
 from fdgcl.graphs.importing.stages import Import
 from fdgcl.graphs.store.store import Store
-from fdgcl.operators.in_memory import _directed
-from fdgcl.planning.memory import resident_bytes
+from fdgcl.operators.in_memory import directed_weights
 
 #: So small that a graph of a few dozen edges takes many runs, parts and batches.
 TINY = Limits(
@@ -53,7 +53,7 @@ def import_in_pieces(
 def expected(request: Request) -> tuple[csr_array, Any]:
     """The weights by which nodes gather, and the graph, by the way through memory."""
     graph = read_graph(request.edges, request.features, **asdict(request.tables))
-    weights = _directed(graph.adjacency, request.direction).tocoo()  # type: ignore[arg-type]
+    weights = directed_weights(graph.adjacency, request.direction).tocoo()  # type: ignore[arg-type]
     kept = (weights.row != weights.col) & (weights.data != 0)
     parts = (weights.data[kept], (weights.row[kept], weights.col[kept]))
     matrix = csr_array(parts, shape=weights.shape)

@@ -17,10 +17,11 @@ import torch
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
-from fdgcl.executors import InProcess, Task
+from fdgcl.executors import InProcess
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import Diffusion
 from fdgcl.methods.fdgcl.diffusing import begin
+from fdgcl.methods.fdgcl.running import SliceTask
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
 
@@ -38,10 +39,10 @@ def begun(store: Store, width: int = 1, **settings: Any) -> Diffusion:
     return begin(store, chosen, replace(plan, columns=columns))
 
 
-def tasks_of(diffusion: Diffusion, threads: int = 1) -> list[Task]:
+def tasks_of(diffusion: Diffusion, threads: int = 1) -> list[SliceTask]:
     """All slices that are missing."""
     folders = str(diffusion.store.folder), str(diffusion.folder)
-    return [Task(*folders, number, threads) for number in diffusion.missing]
+    return [SliceTask(*folders, number, threads) for number in diffusion.missing]
 
 
 def contents(diffusion: Diffusion) -> dict[str, bytes]:
@@ -59,7 +60,7 @@ def diffused_here(diffusion: Diffusion) -> dict[str, bytes]:
     return contents(diffusion)
 
 
-class Deadly(Task):
+class Deadly(SliceTask):
     """Leaves a mark, and takes its process with it."""
 
     def run(self) -> Never:
@@ -69,7 +70,7 @@ class Deadly(Task):
         raise AssertionError
 
 
-class Refused(Task):
+class Refused(SliceTask):
     """Finds something wrong, once the one beside it is at work."""
 
     def run(self) -> Never:
@@ -79,7 +80,7 @@ class Refused(Task):
         raise InputError(message)
 
 
-class Slow(Task):
+class Slow(SliceTask):
     """Takes a minute; says who it is, and that it could clear up."""
 
     def run(self) -> int:
@@ -92,7 +93,7 @@ class Slow(Task):
         return self.number
 
 
-class Telling(Task):
+class Telling(SliceTask):
     """Writes down what its process may use."""
 
     def run(self) -> int:

@@ -11,7 +11,6 @@ import torch
 
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl import shuffling as shuffle
-from fdgcl.methods.fdgcl.store_fitting import train_store
 from fdgcl.training import ProcessGroup, group_of_environment
 
 
@@ -34,7 +33,7 @@ def threads() -> list[str]:
 
 
 def train(store: str, job: dict, group: ProcessGroup) -> None:
-    from trainings import MEMORY, small
+    from trainings import MEMORY, small, train_store
 
     losses = []
     train_store(

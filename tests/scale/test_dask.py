@@ -147,12 +147,12 @@ def test_files_that_workers_do_not_see(
     diffusion = begun(make_store(tmp_path / "g"))
     tasks = tasks_of(diffusion)
     monkeypatch.setattr(dask_remote, "_digest", lambda _: "other")
-    with pytest.raises(InputError, match=r"has another .*manifest\.json: the store"):
+    with pytest.raises(InputError, match=r"has another .*manifest\.json: it must be"):
         Dask(address).run(tasks, lambda _: None)
     digest = {"manifest.json": "x"}
     (tmp_path / "g" / "manifest.json").unlink()
     monkeypatch.setattr(dask_remote, "_digest", lambda file: digest.get(file, "x"))
-    with pytest.raises(InputError, match=r"does not see .*manifest\.json: the store"):
+    with pytest.raises(InputError, match=r"does not see .*manifest\.json: it must be"):
         Dask(address).run(tasks, lambda _: None)
     assert len(diffusion.missing) == 8
 

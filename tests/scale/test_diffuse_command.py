@@ -17,12 +17,12 @@ from stores import in_memory, make_store
 from tasks import begun, contents, some_settings
 from typer.testing import CliRunner, Result
 
+from fdgcl._memory import parse_size
 from fdgcl.cli import app
 from fdgcl.diffusion.polynomial import PolynomialFilter
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
 from fdgcl.operators.in_memory import build_operator
-from fdgcl.planning.memory import parse_size
 from tolerances import assert_agree, half_digits
 
 Command = Callable[..., Result]

@@ -11,21 +11,18 @@ from stores import in_memory, make_store
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
-from fdgcl.graphs.store import features
 from fdgcl.graphs.store.arrays import DamagedError
-from fdgcl.graphs.store.features import StoredFeatures
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl import Diffused, diffusing
+from fdgcl.methods.fdgcl import DiffusedFeatures, diffusing
 from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
 from fdgcl.methods.fdgcl.diffusing import begin, diffuse_slice
 from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
-from fdgcl.operators import stored as operator
-from fdgcl.operators import stored_correlation as persistence
-from fdgcl.operators.feature_correlation import feature_correlation
-from fdgcl.operators.stored import RowBlocks, StoredOperator
-from tolerances import assert_within, gamma, half_digits, unit_roundoff
+from fdgcl.operators import row_blocks
+from fdgcl.operators.row_blocks import RowBlocks
+from fdgcl.operators.stored import StoredOperator
+from tolerances import half_digits, unit_roundoff
 
 LARGE = 10**11
 
@@ -57,7 +54,7 @@ def expected(store: Store, settings: Settings) -> list[np.ndarray]:
     direction = store.manifest.direction
     prepared = prepare(graph, replace(settings, direction=direction))
     source = prepared.source(settings.torch_device)
-    assert isinstance(source, Diffused)
+    assert isinstance(source, DiffusedFeatures)
     return [source.kept(name).numpy() for name in ("local", "global")]
 
 
@@ -125,7 +122,7 @@ def test_bits_do_not_depend_on_blocks_or_threads(
     settings = settings_of()
     found = []
     for number, (work, threads) in enumerate([(2**20, 1), (300, 1), (300, 3)]):
-        monkeypatch.setattr(operator, "BLOCK_WORK", work)
+        monkeypatch.setattr(row_blocks, "BLOCK_WORK", work)
         store = make_store(tmp_path / str(number), nodes=3000, edges=20000)
         if work < 2**20:
             assert len(RowBlocks.of(store).bounds) > 50
@@ -154,8 +151,8 @@ def test_no_step_at_all_leaves_the_features(tmp_path: Path) -> None:
 def test_hubs_get_blocks_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(operator, "BLOCK_WORK", 100)
-    monkeypatch.setattr(operator, "SCAN_ROWS", 7)
+    monkeypatch.setattr(row_blocks, "BLOCK_WORK", 100)
+    monkeypatch.setattr(row_blocks, "SCAN_ROWS", 7)
     store = make_store(tmp_path / "g", nodes=50, edges=4000)
     blocks = RowBlocks.of(store)
     starts = np.load(store.folder / "graph" / "starts.npy")
@@ -184,30 +181,6 @@ def test_bound_on_the_spectrum_holds(
     assert eigenvalues.real.max() <= bound + half_digits(np.float32)
     if not directed:
         assert bound < eigenvalues.real.max() + 0.1
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_persistence_is_that_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weighted: bool
-) -> None:
-    store = make_store(tmp_path / "g", nodes=4000, edges=20000, weighted=weighted)
-    graph = in_memory(store)
-    wanted = feature_correlation(graph.features, graph.adjacency)
-    monkeypatch.setattr(persistence, "MIXTURES", 64)
-    monkeypatch.setattr(persistence, "SHUFFLES", 10)
-    monkeypatch.setattr(features, "_NUMBERS", 777)
-    found = persistence.stored_correlation(StoredFeatures(store), 2)
-    assert found is not None
-    # The same mixtures and shuffles, in float32: sums over features, neighbours and
-    # mixtures, as shares of the energy. Four times: of both factors of a product, in
-    # what is divided and in what it is divided by.
-    neighbours = int(np.diff(graph.adjacency.indptr).max())
-    terms = graph.num_features + neighbours + persistence.MIXTURES
-    bound = 4 * gamma(terms, np.float32)
-    assert_within(found.one_hop, wanted.one_hop, bound)
-    assert_within(found.two_hop, wanted.two_hop, bound)
-    assert_within(found.noise, wanted.noise, bound)
-    assert bound < wanted.noise / 20
 
 
 def test_a_second_recipe_does_not_replace_the_first(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ import json, re, sys
 from pathlib import Path
 from fdgcl import FDGCL
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
-from fdgcl.planning.memory import resident_bytes
+from fdgcl.methods.fdgcl.running import diffuse_store
+from fdgcl._memory import resident_bytes
 
 before = resident_bytes()
 store = Store.open(sys.argv[1])

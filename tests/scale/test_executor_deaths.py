@@ -11,7 +11,8 @@ import pytest
 from accidents import begin, kill, wait_for
 from tasks import Deadly, Telling, is_alive
 
-from fdgcl.executors import Dask, Processes, Task, WorkerError, dask_cluster
+from fdgcl.executors import Dask, Processes, WorkerError, dask_cluster
+from fdgcl.methods.fdgcl.running import SliceTask
 
 SLOW = """
 import sys
@@ -52,7 +53,7 @@ def test_what_kills_its_dask_worker_is_tried_three_times(
 
     monkeypatch.setattr(dask_cluster, "performer", performer)
     with pytest.raises(WorkerError, match="a worker died 3 times at slice 7: "):
-        Dask(workers=1).run([Task(str(tmp_path), "", 7, 1)], lambda _: None)
+        Dask(workers=1).run([SliceTask(str(tmp_path), "", 7, 1)], lambda _: None)
     assert Path(mark).read_text() == "xxx"
     assert not active_children()
 

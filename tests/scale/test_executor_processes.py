@@ -14,7 +14,8 @@ from stores import make_store
 from tasks import Refused, Slow, Telling, begun, tasks_of
 
 from fdgcl._checks import InputError
-from fdgcl.executors import InProcess, Processes, Task
+from fdgcl.executors import InProcess, Processes
+from fdgcl.methods.fdgcl.running import SliceTask
 
 
 def test_in_process_runs_one_after_the_other(tmp_path: Path) -> None:
@@ -40,7 +41,7 @@ def test_bad_input_ends_the_others_at_once(tmp_path: Path) -> None:
     tasks = [
         Slow(folder, "", 0, 1),
         Refused(folder, "", 1, 1),
-        *[Task("", "", 2, 1)] * 9,
+        *[SliceTask("", "", 2, 1)] * 9,
     ]
     start = time.monotonic()
     with pytest.raises(InputError, match=r"^slice 1 is no good$"):

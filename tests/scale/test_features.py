@@ -11,20 +11,19 @@ import pytest
 from accidents import flip
 from stores import in_memory, make_store
 from tasks import begun, diffused_here, some_settings, tasks_of
-from trainings import MEMORY, SMALL, small
+from trainings import MEMORY, SMALL, small, train_store
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
 from fdgcl.embeddings import read_embeddings
 from fdgcl.executors import Processes
-from fdgcl.graphs.store import features
+from fdgcl.graphs import rows as blocks
 from fdgcl.graphs.store.arrays import DamagedError, write_array
 from fdgcl.graphs.store.features import measure_scaling
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import DiffusedRows
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
 from fdgcl.methods.fdgcl.preparation import prepare
-from fdgcl.methods.fdgcl.store_fitting import train_store
+from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.training import TrainingWarning
 from tolerances import assert_agree, assert_within, gamma
 
@@ -52,7 +51,7 @@ def by_hand(store: Store, scaling: str) -> np.ndarray:
 def test_they_are_what_the_formulas_say(
     store: Store, scaling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(features, "_NUMBERS", 60)  # seven nodes at a time
+    monkeypatch.setattr(blocks, "NUMBERS", 60)  # seven nodes at a time
     found = measure_scaling(store, scaling, tmp_path / "lengths.npy")
     wanted = by_hand(store, scaling)
     raw = by_hand(store, "none")
@@ -65,7 +64,8 @@ def test_they_are_what_the_formulas_say(
     bound = gamma(8 + 4, np.float32) * size
     assert_within(found.read(0, 50), wanted, bound)
     assert_within(found.read(3, 9), wanted[3:9], bound[3:9])
-    ranges = [*found.ranges()]
+    assert found.shape == (50, 8)
+    ranges = [*blocks.row_blocks(found)]
     assert [start for start, _ in ranges] == [*range(0, 50, 7)]
     assert_within(np.concatenate([rows for _, rows in ranges]), wanted, bound)
     for number, first in enumerate((0, 3, 6)):
@@ -173,7 +173,7 @@ def test_a_column_that_outweighs_the_others_is_told(tmp_path: Path) -> None:
     # As in memory, where the same is decided.
     prepared = prepare(in_memory(store), settings)
     assert diffusion.recipe.findings == prepared.findings
-    assert diffusion.recipe.beta == prepared.beta
+    assert diffusion.recipe.informative == (prepared.beta == 0.5)
 
 
 def test_features_of_zeros_are_refused(tmp_path: Path) -> None:

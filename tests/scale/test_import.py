@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from importing_twin import TINY, check, import_in_pieces, stored_features
 
+from fdgcl._memory import resident_bytes
 from fdgcl.graphs import read_graph, structural_features
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.graphs.importing import Request, import_graph
-from fdgcl.planning.memory import resident_bytes
 
 
 @pytest.fixture(autouse=True)

@@ -11,11 +11,11 @@ import pytest
 from importing_twin import check
 from typer.testing import CliRunner, Result
 
+from fdgcl._memory import resident_bytes
 from fdgcl.cli import app
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.graphs.importing import Request
 from fdgcl.graphs.store.store import Store
-from fdgcl.planning.memory import resident_bytes
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +83,7 @@ def test_a_dry_run_writes_nothing(memory: int) -> None:
     Path("x.csv").write_text("node,f\n1,2\n3,4\n")
     assert "about 3 nodes, about" in fdgcl(*words, "--features", "x.csv").stdout
     plan = as_json(*words, "--features", features)
-    assert plan["peak_memory"] <= memory
+    assert plan["peak_bytes"] <= memory
     assert plan["seconds"] > 0
     assert not Path("G").exists()
 

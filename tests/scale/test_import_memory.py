@@ -15,8 +15,8 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+from fdgcl._memory import resident_bytes
 from fdgcl.graphs.importing import Request, plan_import
-from fdgcl.planning.memory import resident_bytes
 
 NODES, EDGES, WIDTH = 300_000, 5_000_000, 24
 ALLOWED = 700 * 10**6
@@ -117,9 +117,9 @@ def test_the_plan_before_an_import(tmp_path: Path) -> None:
     assert (plan.nodes, plan.edges, plan.features) == (1001, 1000, 10)
     assert plan.nodes_known
     # Starts, neighbours both ways, features and ids; and runs on the way.
-    assert plan.store_bytes == 8 * 1002 + 4 * 2000 + 4 * 10010 + 8 * 1001
-    assert plan.disk_bytes - plan.store_bytes == 8 * 2000
-    assert plan.least_memory <= plan.peak_memory <= memory
+    assert plan.disk_bytes == 8 * 1002 + 4 * 2000 + 4 * 10010 + 8 * 1001
+    assert plan.temporary_bytes == 8 * 2000
+    assert plan.least_bytes <= plan.peak_bytes <= memory
     alone = plan_import(Request(tmp_path / "e.parquet"), memory)
     assert not alone.nodes_known
     assert alone.features == 32

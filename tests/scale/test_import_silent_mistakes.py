@@ -14,10 +14,10 @@ from importing_twin import TINY, check, import_in_pieces, stored_features
 from small_tables import NODES, as_csv, as_parquet, keyed, ring
 
 from fdgcl._checks import InputError
+from fdgcl._memory import resident_bytes
 from fdgcl.graphs import read_graph
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.graphs.importing import Request, import_graph
-from fdgcl.planning.memory import resident_bytes
 from tolerances import assert_agree
 
 

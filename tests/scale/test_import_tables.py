@@ -16,18 +16,18 @@ import pyarrow as pa
 import pytest
 from importing_twin import SMALL, TINY, check, import_in_pieces, stored_features
 from small_tables import NODES, as_csv, as_parquet, columns_of_every_kind, keyed, ring
+from trainings import train_store
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
+from fdgcl._memory import resident_bytes
 from fdgcl.graphs import read_graph
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.graphs.importing import Request, featurefit, import_graph, plan_import
 from fdgcl.graphs.importing.budget import Budget
 from fdgcl.graphs.importing.fitcost import FitCost
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
-from fdgcl.methods.fdgcl.store_fitting import train_store
-from fdgcl.planning.memory import resident_bytes
+from fdgcl.methods.fdgcl.running import diffuse_store
 
 
 @pytest.fixture(autouse=True)

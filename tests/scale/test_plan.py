@@ -12,11 +12,10 @@ from stores import make_store
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
-from fdgcl._memory import describe_size
+from fdgcl._memory import describe_size, parse_size
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl import slice_plan as planning
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
-from fdgcl.planning.memory import parse_size
 
 
 @pytest.mark.parametrize(

@@ -12,21 +12,18 @@ import pytest
 from fdgcl._checks import InputError
 from fdgcl.benchmark.outofcore_page import measurement_of, read_records
 from fdgcl.graphs.store.arrays import write_array
+from fdgcl.planning.calibration import GUESSES, Measurement, fit_rates, residuals
 from fdgcl.planning.cost import (
-    GUESSES,
     RATES,
     STAGES,
-    Measurement,
     Problem,
     Rates,
     diffuse_seconds,
     diffused_bytes,
     embed_seconds,
     embedding_bytes,
-    fit_rates,
     import_seconds,
     import_temporary_bytes,
-    residuals,
     stage_seconds,
     store_bytes,
     train_seconds,
@@ -133,7 +130,7 @@ def test_rates_are_found_again_from_what_they_predict(
     measured = _measure(true)
     for apart in residuals(measured, fit_rates(measured)):
         assert max(map(abs, apart.values())) < 0.06
-    monkeypatch.setattr("fdgcl.planning.cost._PULL", 1e-6)
+    monkeypatch.setattr("fdgcl.planning.calibration._PULL", 1e-6)
     for name, value in asdict(fit_rates(measured)).items():
         # The pull towards the guesses, a millionth, counts by the square of its ratio
         # to the smallest singular value of what is fitted: that is 0.01 here, and 3e-5

@@ -6,19 +6,21 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from trainings import MEMORY, diffused_store, small
+import torch
+from trainings import MEMORY, diffused_store, small, train_store
 
 from fdgcl import embeddings
 from fdgcl._checks import InputError
 from fdgcl.cli import app
 from fdgcl.embeddings import Part, read_embeddings, write_part
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl.shards import block_rows
-from fdgcl.methods.fdgcl.store_fitting import train_store
+from fdgcl.methods.fdgcl.batching import block_rows
+from fdgcl.methods.fdgcl.encoder import Encoders
 from fdgcl.training import NonFiniteLossError
 from tolerances import assert_agree
 
@@ -126,16 +128,14 @@ def test_blocks_are_small_where_rows_are_long() -> None:
 def test_what_is_not_finite_is_not_written(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fdgcl.methods.fdgcl import shards
+    combine = Encoders.combine
 
-    embed = shards._embed
-
-    def broken(views: object, source: object) -> np.ndarray:
-        found = embed(views, source)  # type: ignore[arg-type]
-        found[3, 2] = np.inf
+    def broken(views: Encoders, *source: Any) -> torch.Tensor:
+        found = combine(views, *source)
+        found[3, 2] = torch.inf
         return found
 
-    monkeypatch.setattr(shards, "_embed", broken)
+    monkeypatch.setattr(Encoders, "combine", broken)
     with pytest.raises(NonFiniteLossError, match="embedding has values"):
         train(store, tmp_path)
     assert not list((tmp_path / "Z").iterdir())

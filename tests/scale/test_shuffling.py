@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fdgcl.methods.fdgcl.shuffling import Shuffle, window_rows
+from fdgcl.methods.fdgcl.shuffling import Shuffle
 
 CASES = [
     (300, 50, 100),
@@ -84,7 +84,7 @@ def test_a_batch_has_rows_of_all_chunks_of_its_window() -> None:
         assert chunks.max() - chunks.min() <= 1
 
 
-def test_epochs_and_seeds_deal_anew_and_repeat_themselves() -> None:
+def test_epochs_and_seeds_differ_and_repeat_themselves() -> None:
     shuffle = Shuffle(900, 100, 300)
     first = batches(shuffle)
     again = batches(shuffle)
@@ -94,6 +94,71 @@ def test_epochs_and_seeds_deal_anew_and_repeat_themselves() -> None:
 
 
 def test_long_rows_make_windows_short_but_never_less_than_a_batch() -> None:
-    assert window_rows(64, 1_000) == 131_072
-    assert window_rows(4_096, 1_000) == 4_096
-    assert window_rows(4_096, 32_768) == 32_768
+    def window(num_features: int, batch_size: int) -> int:
+        return Shuffle.of(10**6, num_features, batch_size).window_rows
+
+    assert window(64, 1_000) == 131_072
+    assert window(4_096, 1_000) == 4_096
+    assert window(4_096, 32_768) == 32_768
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_where_all_rows_are_held_positions_are_their_numbers(
+    case: tuple[int, int, int],
+) -> None:
+    whole = Shuffle(*case, holds_all=True)
+    windows = list(whole.windows(0, 1))
+    assert all(one.ranges == ((0, case[0]),) for one in windows)
+    found = [batch for one in windows for batch in one.batches]
+    for ours, (theirs,) in zip(found, batches(Shuffle(*case)), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert whole.share() == ((0, case[0]),)
+
+
+@pytest.mark.parametrize("members", [1, 2, 3])
+def test_shares_of_all_rows(members: int) -> None:
+    shuffle = Shuffle(1000, 1000, members=members)
+    ranges = [ends for rank in range(members) for ends in shuffle.share(rank)]
+    rows = np.concatenate([np.arange(*ends) for ends in ranges])
+    np.testing.assert_array_equal(np.sort(rows), np.arange(1000))
+
+
+def smooth(rows: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+    """A function that rows which follow each other have nearly in common."""
+    found: NDArray[np.float64] = np.sin(2 * np.pi * rows / count)
+    return found
+
+
+def test_a_batch_of_one_window_has_the_mean_of_all_rows() -> None:
+    """Every time, where a permutation has it on average."""
+    count, size = 40_000, 1_000
+    shuffle = Shuffle(count, size)
+    expected = smooth(np.arange(count), count).mean()
+    # A row differs from another of its chunk by the slope, 2 pi, times their distance.
+    # A chunk has up to one row in a batch more or less than its share, of values up
+    # to 1.
+    share = size / shuffle.num_chunks
+    bound = 2 * np.pi * shuffle.chunk_rows / count + 2 / share
+    means = [smooth(batch, count).mean() for (batch,) in batches(shuffle)]
+    assert max(abs(mean - expected) for mean in means) <= bound
+    # The deviation of such means in a permutation's batches is sqrt(1/2 / size).
+    assert np.std(means) < 0.2 * np.sqrt(0.5 / size)
+
+
+def test_a_batch_of_some_chunks_has_that_mean_on_average() -> None:
+    count, size, epochs = 4_000, 100, 400
+    shuffle = Shuffle(count, size, window_rows=1_000)
+    assert shuffle.num_windows == 4
+    expected = smooth(np.arange(count), count).mean()
+    means = np.array(
+        [
+            [smooth(batch, count).mean() for (batch,) in batches(shuffle, epoch)]
+            for epoch in range(epochs)
+        ]
+    )
+    off = np.abs(means.mean(0) - expected) / (means.std(0) / np.sqrt(epochs))
+    # Forty means of four hundred: five deviations are met once in 40,000 times.
+    assert off.max() < 5
+    # A window is a random quarter of the chunks, whose mean deviates by this much.
+    chunks = shuffle.num_chunks / shuffle.num_windows
+    assert means.std() < 1.2 * np.sqrt(0.5 / chunks)

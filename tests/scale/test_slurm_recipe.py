@@ -15,7 +15,8 @@ from tasks import contents
 from fdgcl import FDGCL
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import Diffusion
-from fdgcl.methods.fdgcl.diffusing import begin, diffuse_store
+from fdgcl.methods.fdgcl.diffusing import begin
+from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
 
 PAGE = Path(__file__).parents[2] / "docs" / "slurm.md"

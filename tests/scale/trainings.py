@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from stores import make_store
 
 from fdgcl import FDGCL
+from fdgcl.embedding_folder import fit_to_folder
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import Diffusion
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
+from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.resources import Resources
+from fdgcl.training import EpochRecord, ProcessGroup, SingleProcess
 
 MEMORY = 4 * 10**9
 SMALL: dict[str, Any] = {
@@ -39,3 +43,50 @@ def diffused_store(
     store = make_store(folder, **wanted)
     diffusion = diffuse_store(store, settings or small(), memory=MEMORY)
     return store, diffusion
+
+
+@dataclass
+class Trained:
+    """What a training from a store left behind."""
+
+    run: Path
+    embedding: Path
+    parts: int
+    written: int
+    width: int
+    history: list[EpochRecord]
+    resumed: int
+
+
+def train_store(
+    store: Store,
+    settings: Settings,
+    run: Path,
+    out: Path,
+    *,
+    memory: int = MEMORY,
+    group: ProcessGroup | None = None,
+    here: int | None = None,
+    on_epoch: Any = None,
+    **more: Any,
+) -> Trained:
+    """Train on a store as `fdgcl train` does, and write the embedding of all nodes."""
+    model = FDGCL(**settings.to_dict())
+    found = fit_to_folder(
+        model,
+        store,
+        out,
+        run=run,
+        resources=Resources(memory, group or SingleProcess(), here),
+        on_epoch=None if on_epoch is None else lambda record, _: on_epoch(record),
+        **more,
+    )
+    return Trained(
+        run,
+        found.folder,
+        found.parts,
+        found.written,
+        found.width,
+        model.history_,
+        model.resumed_epochs_,
+    )

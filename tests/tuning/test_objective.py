@@ -62,7 +62,6 @@ def test_free_memory_is_told() -> None:
     import torch
 
     free = free_memory(torch.device("cpu"))
-    assert free is not None
     assert 2**20 < free < 2**50
 
 

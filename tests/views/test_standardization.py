@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from fdgcl.methods.fdgcl import Diffused, Encoders
+from fdgcl.methods.fdgcl import DiffusedFeatures, Encoders
 from fdgcl.methods.fdgcl.folding import fold
 from fdgcl.methods.fdgcl.standardization import standardize
 from tolerances import unit_roundoff
@@ -83,7 +83,9 @@ def test_weights_that_lead_nowhere_fold_to_zero() -> None:
 @pytest.mark.parametrize("rows", [None, torch.tensor([5, 0, 77, 5, 31, 40, 2, 1])])
 def test_factors_multiply_to_the_standardised_views(rows: Tensor | None) -> None:
     views = Encoders(2, 6, dtype=torch.float64)
-    source = Diffused([normal(80, 2, seed=k) * 3 + 5 for k in range(2)])
+    source = DiffusedFeatures.in_memory(
+        [normal(80, 2, seed=k) * 3 + 5 for k in range(2)]
+    )
     factors = source.factors([*views.weights], rows)
     assert factors is not None
     found = [a @ b for a, b in zip(factors.features, factors.weights, strict=True)]
@@ -92,7 +94,7 @@ def test_factors_multiply_to_the_standardised_views(rows: Tensor | None) -> None
 
 
 def test_many_features_are_no_factors() -> None:
-    source = Diffused([normal(12, 4), normal(12, 4)])
+    source = DiffusedFeatures.in_memory([normal(12, 4), normal(12, 4)])
     assert source.factors([normal(4, 3), normal(4, 3)]) is None
 
 
@@ -101,7 +103,7 @@ def test_features_in_float16_have_room() -> None:
     scales = torch.tensor([1e-9, 1.0, 1e9, 0.0])
     diffused = [(normal(60, 4, seed=k) * scales).float() for k in range(2)]
     exact = [(part - part.mean(0)).double() for part in diffused]
-    source = Diffused([part.clone() for part in diffused])
+    source = DiffusedFeatures.in_memory([part.clone() for part in diffused])
     weights = [
         normal(4, 5, seed=k).float() / scales.clamp_min(1)[:, None] for k in (5, 6)
     ]

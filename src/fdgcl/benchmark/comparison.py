@@ -23,7 +23,7 @@ from fdgcl.methods.fdgcl.settings import Settings
 WARMUP_EPOCHS = 2
 LOOP_WARMUP = 1
 
-#: Told what is measured now.
+#: Called with what is measured now.
 Progress = Callable[[str], None]
 
 
@@ -33,7 +33,7 @@ class Order:
 
     Attributes:
         epochs: Of a whole training.
-        repeats: How often ours is trained, after a rehearsal.
+        repeats: How often ours is trained, after a warm-up run.
         loop_epochs: Epochs of the solver in the loop to time, after one that warms
             up; 0 leaves it out.
         plain: Also ours without fused steps.
@@ -148,15 +148,15 @@ def compare(
 ) -> Comparison:
     """Train ours, then with the solver in the loop, and compare.
 
-    Memory comes first, in runs that nobody times, and before each of them all that an
-    earlier one held is given back: none finds memory of another's, nor is charged for
-    it. Times follow.
+    Memory comes first, in runs that are not timed; before each of them all memory of
+    the earlier ones is given back, so that no run uses or is charged for another's.
+    Times follow.
 
     Args:
         graph: The graph, with features.
         settings: The model's; all rows are trained on at once, whatever its batches.
         order: What to measure.
-        progress: Told what is measured now.
+        progress: Called with what is measured now.
     """
     if graph.features is None:
         message = "a graph without features cannot be timed: give it some first"
@@ -224,7 +224,7 @@ def _peaks(
         ways.append(("loop", train_theirs, theirs, 1))
     found = {}
     with freed_at_once():
-        # Libraries take memory for themselves once, which is nobody's peak.
+        # Libraries take memory for themselves once, which counts for none of the ways.
         for _, train, _, epochs in ways:
             train(small, bare, epochs)
         for name, train, settings, epochs in ways:
@@ -237,7 +237,7 @@ def _repeated(graph: Graph, settings: Settings, order: Order, peak_bytes: int) -
     """A whole training several times over, and the median of everything."""
     runs = [train_ours(graph, settings, order.epochs) for _ in range(order.repeats)]
     parts = {name: median(run.parts[name] for run in runs) for name in runs[0].parts}
-    # The first epoch of a run wakes up what the others find awake.
+    # The first epoch of a run starts what the others find running.
     epochs = [seconds for run in runs for seconds in _awake(run.epochs)]
     return Way(
         precompute_seconds=median(sum(run.parts.values()) for run in runs),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Self
 
 from fdgcl.graphs.importing.featureblocks import BLOCK_COLUMNS
 from fdgcl.graphs.importing.index import BYTES_PER_NODE
@@ -21,6 +22,7 @@ from fdgcl.methods.fdgcl.slice_plan import (
     slice_bounds,
 )
 from fdgcl.operators.stored import LANCZOS_STEPS
+from fdgcl.planning import Plan
 from fdgcl.planning.cost import (
     MEASURED_THREADS,
     Problem,
@@ -64,28 +66,42 @@ class Machines:
         return self.memory - self.bound
 
 
-@dataclass(frozen=True)
-class StageForecast:
-    """One stage on some machines.
+@dataclass(frozen=True, kw_only=True)
+class StageForecast(Plan):
+    """One stage on some machines; without a peak where it does not grow with nodes.
 
     Attributes:
         stage: Its name.
         computed_seconds: By the rates.
-        disk_seconds: For what the page cache does not hold.
-        memory: The most bytes in each machine; 0 where they do not grow with nodes.
-        disk: Bytes that it adds; those of temporary files too.
+        disk_seconds: For what the page cache does not hold, after computing.
     """
 
     stage: str
     computed_seconds: float
     disk_seconds: float
-    memory: float
-    disk: float
 
-    @property
-    def seconds(self) -> float:
-        """Both, one after the other."""
-        return self.computed_seconds + self.disk_seconds
+    @classmethod
+    def of(
+        cls,
+        stage: str,
+        computed_seconds: float,
+        disk_seconds: float,
+        *,
+        peak_bytes: float = 0.0,
+        disk_bytes: int = 0,
+        temporary_bytes: int = 0,
+    ) -> Self:
+        """Add up the seconds; the rest is as in `Plan`."""
+        return cls(
+            does=(stage,),
+            peak_bytes=int(peak_bytes),
+            disk_bytes=disk_bytes,
+            temporary_bytes=temporary_bytes,
+            seconds=computed_seconds + disk_seconds,
+            stage=stage,
+            computed_seconds=computed_seconds,
+            disk_seconds=disk_seconds,
+        )
 
 
 @dataclass(frozen=True)
@@ -172,12 +188,13 @@ def _importing(problem: Problem, machines: Machines, rates: Rates) -> StageForec
     runs = import_temporary_bytes(p.edges)
     store = store_bytes(p.nodes, p.entries, p.features)
     read = (source_bytes(p) + runs) / machines.read
-    return StageForecast(
+    return StageForecast.of(
         "import",
         import_seconds(p.edges, p.nodes, p.features, rates=rates),
         read + (runs + store) / machines.write,
-        BYTES_PER_NODE * p.nodes + _PROCESS_BYTES,
-        store + runs,
+        peak_bytes=BYTES_PER_NODE * p.nodes + _PROCESS_BYTES,
+        disk_bytes=store,
+        temporary_bytes=runs,
     )
 
 
@@ -193,12 +210,13 @@ def _diffusing(problem: Problem, machines: Machines, rates: Rates) -> StageForec
     if graph_bytes(p) > machines.cache:
         passes = LANCZOS_STEPS + rounds * (p.products + 1)  # one to see it is whole
         read += passes * graph_bytes(p)
-    return StageForecast(
+    return StageForecast.of(
         "diffuse",
         computed,
         read / machines.read + written / machines.write,
-        _PROCESS_BYTES + p.nodes * max(LOOK_BYTES, 8 + 4 * p.columns * (2 + p.orders)),
-        diffused_bytes(p.nodes, p.features, p.orders),
+        peak_bytes=_PROCESS_BYTES
+        + p.nodes * max(LOOK_BYTES, 8 + 4 * p.columns * (2 + p.orders)),
+        disk_bytes=diffused_bytes(p.nodes, p.features, p.orders),
     )
 
 
@@ -213,20 +231,15 @@ def _training(
     embed = embed_seconds(p.nodes, p.features, p.dim, rates=rates)
     share = 1 / machines.count
     return [
-        StageForecast("statistics", once, diffused / machines.read, 0.0, 0.0),
-        StageForecast(
-            "epochs",
-            epochs * share,
-            share * p.epochs * diffused / machines.read,
-            0.0,
-            0.0,
+        StageForecast.of("statistics", once, diffused / machines.read),
+        StageForecast.of(
+            "epochs", epochs * share, share * p.epochs * diffused / machines.read
         ),
-        StageForecast(
+        StageForecast.of(
             "embed",
             embed * share,
             share * (diffused / machines.read + written / machines.write),
-            0.0,
-            written,
+            disk_bytes=written,
         ),
     ]
 

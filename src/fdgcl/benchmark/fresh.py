@@ -68,7 +68,7 @@ def in_fresh_process(
 
 
 def serve() -> None:
-    """What the fresh interpreter does: one call, told and answered through pipes."""
+    """Answer one call, received through a pipe, in the fresh interpreter."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -85,7 +85,7 @@ def serve() -> None:
 
 
 def _end_with_parent(questions: IO[bytes]) -> None:
-    questions.read()  # nothing more is told: it returns when the parent is gone
+    questions.read()  # nothing more comes: it returns when the parent is gone
     os._exit(1)
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import torch
 
-from fdgcl.planning.memory import give_back, resident_bytes
+from fdgcl._memory import give_back, resident_bytes
 
 _SAMPLE_SECONDS = 0.002
 # Names of limits in glibc's malloc.h.
@@ -23,7 +23,7 @@ def peak_memory(device: torch.device) -> Iterator[list[int]]:
     """Yield a list of one entry: the most memory that the block added, in bytes.
 
     On CUDA that is the allocator's peak. On a processor it is the resident set,
-    looked at every 2 ms: what lives for less than that may go unseen.
+    sampled every 2 ms: what lives for less than that may be missed.
     """
     peak = [0]
     if device.type == "cuda":

@@ -19,14 +19,9 @@ from fdgcl.benchmark.forecast import (
     limits,
     source_bytes,
 )
-from fdgcl.planning.cost import (
-    STAGES,
-    Measurement,
-    Problem,
-    Rates,
-    fit_rates,
-    residuals,
-)
+from fdgcl.planning import Plan
+from fdgcl.planning.calibration import Measurement, fit_rates, residuals
+from fdgcl.planning.cost import STAGES, Problem, Rates
 from fdgcl.report.numerals import number
 from fdgcl.report.page import Page, Section, Table, Text
 
@@ -224,16 +219,16 @@ def _forecasts(papers: Problem, disk: tuple[float, float], rates: Rates) -> Tabl
                 stage.stage,
                 _hours(stage.computed_seconds),
                 _hours(stage.disk_seconds),
-                _hours(stage.seconds),
-                describe_size(stage.memory) if stage.memory else "a window",
-                describe_size(stage.disk) if stage.disk else "-",
+                _hours(stage.computed_seconds + stage.disk_seconds),
+                describe_size(stage.peak_bytes) if stage.peak_bytes else "a window",
+                describe_size(added) if (added := _added(stage)) else "-",
             )
             for stage in stages
         ]
         total = [sum(stage.computed_seconds for stage in stages)]
         total += [sum(stage.disk_seconds for stage in stages)]
-        memory = max(stage.memory for stage in stages)
-        kept = source_bytes(papers) + sum(stage.disk for stage in stages)
+        memory = max(stage.peak_bytes for stage in stages)
+        kept = source_bytes(papers) + sum(map(_added, stages))
         hours = (_hours(total[0]), _hours(total[1]), _hours(sum(total)))
         rows.append((name, "all", *hours, describe_size(memory), describe_size(kept)))
     return Table(
@@ -248,6 +243,11 @@ def _forecasts(papers: Problem, disk: tuple[float, float], rates: Rates) -> Tabl
             "disk's full rate is assumed, not measured."
         ),
     )
+
+
+def _added(stage: Plan) -> int:
+    """What a stage adds to the disk, temporary files included."""
+    return stage.disk_bytes + stage.temporary_bytes
 
 
 def _breaking(papers: Problem, disk: tuple[float, float]) -> list[Text | Table]:

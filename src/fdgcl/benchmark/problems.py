@@ -51,7 +51,7 @@ def generate(nodes: int, edges: int, features: int, seed: int) -> Graph:
 
 
 def bench_settings(**changes: Any) -> Settings:
-    """The model that is timed: the paper's, on ten steps of length 1 unless told."""
+    """The model that is timed: the paper's, on ten steps of length 1 by default."""
     chosen: dict[str, Any] = {
         "orders": (0.01, 1.0),
         "time": 10.0,

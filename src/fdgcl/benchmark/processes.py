@@ -52,7 +52,7 @@ class Tree:
     def __init__(self, root: int) -> None:
         self._root = root
         self._known: set[tuple[int, int]] = set()
-        # Nobody becomes a descendant later, so that others are looked at once.
+        # No process becomes a descendant later, so others are looked at once only.
         self._others: set[int] = set()
         self.highest_bytes = 0
 
@@ -95,7 +95,7 @@ def watch(
     sample_seconds: float = SAMPLE_SECONDS,
     on_sample: Callable[[float, int], None] | None = None,
 ) -> Watched:
-    """Run a command to its end, and look at it all the time.
+    """Run a command to its end, sampling its memory.
 
     The peak is that of sums taken every `sample_seconds`, or the highest that any one
     process had until its last look, by the kernel's own count, if that is more. What

@@ -19,7 +19,7 @@ from torch import Tensor
 from fdgcl._checks import InputError
 from fdgcl.losses import Loss
 from fdgcl.methods.fdgcl import Encoders, ViewSource
-from fdgcl.methods.fdgcl.preparation import Preparation
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.operators.sparse import csr_tensor
 
@@ -58,7 +58,7 @@ def predictor_states(
 class SolverInLoop(ViewSource):
     """Hidden features of each view, stepped anew whenever they are asked for."""
 
-    def __init__(self, prepared: Preparation) -> None:
+    def __init__(self, prepared: DiffusionPreparation) -> None:
         settings = prepared.settings
         check_can_be_stepped(settings)
         self._orders, self._schedule = settings.orders, settings.schedule
@@ -72,23 +72,17 @@ class SolverInLoop(ViewSource):
         # Gradients flow back through the transpose; turning it round in every step
         # would make the loop slower than it needs to be.
         self._transposed = _to_torch(csr_array(matrix.T), dtype, place)
-        self.num_rows = len(self._x)
+        self.num_rows, self.num_features = self._x.shape
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
         """See the base class; chosen rows cost as much as all of them."""
         stepped = self._step(view, self._x @ weight)
         return stepped if rows is None else stepped[rows]
 
-    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """See the base class."""
-        hidden = self.hidden(view, weight)
-        return hidden.mean(0), hidden.var(0, unbiased=False)
-
-    def kept(self, name: str, rows: Tensor | None = None) -> Tensor:
+    def kept(self, name: str) -> Tensor:
         """See the base class."""
         view = _KEPT_VIEWS.get(name)
-        block = self._x if view is None else self._step(view, self._x)
-        return block if rows is None else block[rows]
+        return self._x if view is None else self._step(view, self._x)
 
     def _step(self, view: int, initial: Tensor) -> Tensor:
         state = initial

@@ -17,10 +17,11 @@ import torch
 from fdgcl._checks import choose
 from fdgcl.benchmark.clock import now
 from fdgcl.benchmark.memory import peak_memory
-from fdgcl.methods.fdgcl import Diffused, InLoop, Stepped, ViewSource
-from fdgcl.methods.fdgcl.fitting import new_views
-from fdgcl.methods.fdgcl.preparation import Preparation
-from fdgcl.training import EpochRecord, new_optimizer, train
+from fdgcl.methods.fdgcl import DiffusedFeatures, InLoop, Stepped, ViewSource
+from fdgcl.methods.fdgcl.method import new_views
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
+from fdgcl.methods.fdgcl.training import TrainingOptions, ViewTraining
+from fdgcl.training import EpochRecord, train
 
 # The solver in the training loop, our polynomial in the loop, and diffusion before it.
 WAYS = ("stepping", "polynomial", "precomputed")
@@ -44,7 +45,7 @@ class Run:
 
 
 def time_training(
-    prepared: Preparation, way: str, *, epochs: int, warmup: int = 0
+    prepared: DiffusionPreparation, way: str, *, epochs: int, warmup: int = 0
 ) -> Run:
     """Train one way, all rows at once, and say what it took.
 
@@ -60,9 +61,13 @@ def time_training(
     # The transposed graph belongs to no way: every backward pass in a loop needs it.
     assert prepared.operator.matrix.transposed.nnz
     views = new_views(settings, prepared.graph.num_features, prepared.beta)
-    loss = settings.new_loss()
-    fast = settings.fast
-    optimizer = new_optimizer(views, settings.lr, settings.weight_decay, fast=fast)
+    options = TrainingOptions(
+        settings.new_loss,
+        settings.lr,
+        settings.weight_decay,
+        fast=settings.fast,
+        precision=settings.precision,
+    )
     losses: list[float] = []
     ends: list[float] = []
 
@@ -75,22 +80,16 @@ def time_training(
         source = _source(prepared, way, place)
         ends.append(now(place))
         once = ends[0] - start
-        train(
-            views,
-            source,
-            loss,
-            optimizer,
-            epochs=warmup + epochs,
-            fast=fast,
-            precision=settings.precision,
-            on_epoch=note,
-        )
+        training = ViewTraining(views, source, options)
+        train(training, epochs=warmup + epochs, on_epoch=note)
     # The median: what else the machine did for a moment does not count.
     seconds = median(b - a for a, b in pairwise(ends[warmup:]))
     return Run(0.0 if way == "stepping" else once, seconds, peak[0], losses[-1])
 
 
-def _source(prepared: Preparation, way: str, place: torch.device) -> ViewSource:
+def _source(
+    prepared: DiffusionPreparation, way: str, place: torch.device
+) -> ViewSource:
     if way == "stepping":
         # Autograd goes back through every step, as in the paper's own solver.
         settings = prepared.settings
@@ -105,7 +104,7 @@ def _source(prepared: Preparation, way: str, place: torch.device) -> ViewSource:
         )
     if way == "polynomial":
         return InLoop(prepared.features, *prepared.filters)
-    return Diffused.of(
+    return DiffusedFeatures.diffuse(
         prepared.features,
         *prepared.filters,
         dtype=prepared.settings.torch_dtype,
@@ -115,7 +114,7 @@ def _source(prepared: Preparation, way: str, place: torch.device) -> ViewSource:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Wait until nobody else on this machine is timing: two would slow each other."""
+    """Wait until no other process here is timing: two would slow each other down."""
     path = Path(tempfile.gettempdir()) / f"fdgcl-timing-{os.getuid()}.lock"
     with path.open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from fdgcl.benchmark.clock import Marks, Parts, now
 from fdgcl.benchmark.memory import give_back_free_memory, peak_memory
 from fdgcl.benchmark.solver_in_loop import SolverInLoop, train_in_loop
+from fdgcl.fitting import run_training
 from fdgcl.graphs import Graph
+from fdgcl.methods.base import Config
 from fdgcl.methods.fdgcl import Encoders, ViewSource
-from fdgcl.methods.fdgcl.fitting import fit_views, new_views, start_log
-from fdgcl.methods.fdgcl.preparation import Preparation, prepare
+from fdgcl.methods.fdgcl.method import new_views, options_of
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
 from fdgcl.methods.fdgcl.settings import Settings
-from fdgcl.run_folder import Config
-from fdgcl.training import TrainingWarning, new_optimizer
+from fdgcl.methods.fdgcl.training import TrainingOptions, ViewTraining, new_adam
+from fdgcl.training import TrainingWarning
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ class Training:
         parts: Seconds of each part of the work before the first epoch.
         epochs: Seconds of each epoch.
         total_seconds: From the graph to trained encoders.
-        peak_bytes: The most memory that all of it added; 0 where nobody looked.
+        peak_bytes: The most memory that all of it added; 0 where it was not measured.
         losses: Of each epoch.
         untrained: The embedding before the first epoch, where it was asked for.
         embedding: The one after the last, likewise.
@@ -65,7 +67,7 @@ def train_ours(
     """
     device = settings.torch_device
     with _watched(device, watch_memory) as peak, warnings.catch_warnings():
-        # Whether the views collapse is no matter of time.
+        # Whether the views collapse does not concern the time.
         warnings.simplefilter("ignore", TrainingWarning)
         watch = _Watch(device)
         prepared = prepare(graph, settings)
@@ -75,16 +77,12 @@ def train_ours(
         source = prepared.source(device)
         watch.parts.end("diffusion")
         views = _new_views(prepared)
-        config = Config(
-            replace(settings, epochs=epochs),
-            schema={},
-            graph={},
-            decisions=prepared.decisions(),
-        )
+        training = ViewTraining(views, source, _options(prepared))
         untrained = _embedding(views, source) if embed else None
-        log = start_log(views, config, None)
         watch.marks.mark()
-        fit_views(views, source, config, log, lambda one: watch.epoch(one.loss))
+        run_training(
+            training, epochs, None, after_epoch=lambda one: watch.epoch(one.loss)
+        )
         total = watch.seconds()
     trained = _embedding(views, source) if embed else None
     return watch.training(total, peak[0], untrained, trained)
@@ -112,7 +110,7 @@ def train_theirs(
             views,
             source,
             settings.new_loss(),
-            new_optimizer(views, prepared.lr, settings.weight_decay, fast=False),
+            new_adam(views, prepared.lr, settings.weight_decay, fast=False),
             epochs=epochs,
             on_epoch=watch.epoch,
         )
@@ -159,7 +157,7 @@ class _Watch:
 
 @contextmanager
 def _watched(device: torch.device, wanted: bool) -> Iterator[list[int]]:
-    """The peak of the block in a list of one entry; 0 where nobody wants to know."""
+    """The peak of the block in a list of one entry; 0 where it is not asked for."""
     if not wanted:
         yield [0]
         return
@@ -168,7 +166,11 @@ def _watched(device: torch.device, wanted: bool) -> Iterator[list[int]]:
         yield peak
 
 
-def _new_views(prepared: Preparation) -> Encoders:
+def _options(prepared: DiffusionPreparation) -> TrainingOptions:
+    return options_of(Config.of("fdgcl", prepared))
+
+
+def _new_views(prepared: DiffusionPreparation) -> Encoders:
     return new_views(prepared.settings, prepared.graph.num_features, prepared.beta)
 
 

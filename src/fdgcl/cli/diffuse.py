@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fdgcl import workflows
 from fdgcl._checks import InputError, check_count
+from fdgcl._settings import about
 from fdgcl.cli import options
 from fdgcl.cli.failures import interruption
 from fdgcl.cli.options import DIFFUSION, RUN, option
-from fdgcl.cli.settings import SETTINGS, chosen_settings, with_settings
+from fdgcl.cli.settings import chosen_settings, known_settings, with_settings
 from fdgcl.cli.store_options import Memory, StoreFolder
 from fdgcl.cli.suggestions import free_path, option_words, path_word
 from fdgcl.cli.terminal import Terminal
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 def _with_diffusion_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command one option per setting that diffused features depend on."""
     wrapper: Any = with_settings(command)
-    others = {one.name for one in SETTINGS if one.panel != DIFFUSION} - {"dtype"}
+    known_to_us = known_settings().items()
+    others = {name for name, one in known_to_us if about(one).panel != DIFFUSION}
+    others.remove("dtype")
     others.add("gradient")  # nothing is trained here
     known = inspect.signature(wrapper)
     kept = [p for p in known.parameters.values() if p.name not in others]

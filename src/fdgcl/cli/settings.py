@@ -1,263 +1,54 @@
-"""Every setting of the model as an option, written once."""
+"""The settings of methods as options, made from their descriptions."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import Field
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
-from fdgcl._checks import InputError
-from fdgcl.cli.options import DIFFUSION, RUN, TRAINING, option
+from fdgcl._checks import InputError, nearest
+from fdgcl._settings import about, from_text, settings_of, shown_default, types_of
+from fdgcl.cli.options import option
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.settings import MethodSettings
+
+Kind = type[MethodSettings]
+Kinds = Sequence[Kind]
+
+#: The settings of every method there is.
+KINDS: Kinds = (Settings,)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One setting of the model as an option; `default` is only shown."""
+def known_settings(kinds: Kinds = KINDS) -> dict[str, Field[Any]]:
+    """All settings of some methods; what several of them have is there once.
 
-    name: str
-    kind: type
-    panel: str
-    text: str
-    default: str
-    metavar: str | None = None
-
-    def parameter(self) -> inspect.Parameter:
-        """Return it as a parameter that is None unless given."""
-        flag = "--" + self.name.replace("_", "-")
-        names = f"{flag}/--no-{flag[2:]}" if self.kind is bool else flag
-        more = {} if self.metavar is None else {"metavar": self.metavar}
-        wanted = option(
-            names,
-            text=self.text,
-            panel=self.panel,
-            kind=self.kind,
-            show_default=self.default,
-            **more,
-        )
-        return inspect.Parameter(
-            self.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[self.kind | None, wanted],
-        )
+    Args:
+        kinds: The methods' settings.
+    """
+    found: dict[str, Field[Any]] = {}
+    for kind in kinds:
+        for name, one in settings_of(kind).items():
+            found.setdefault(name, one)
+    return found
 
 
-SETTINGS = (
-    Setting(
-        "orders",
-        str,
-        DIFFUSION,
-        "Fractional orders (alpha) of the views, two or any number, each in (0, 1]: a "
-        "small one keeps local detail, a large one sums up globally.",
-        "0.01,1",
-        "A,B,...",
-    ),
-    Setting("time", float, DIFFUSION, "How long to diffuse (T).", "60"),
-    Setting(
-        "step", float, DIFFUSION, "Step of the solver (h), at most the time.", "20"
-    ),
-    Setting(
-        "solver",
-        str,
-        DIFFUSION,
-        "Scheme: predictor, corrector, l1, gl or exact.",
-        "predictor",
-    ),
-    Setting(
-        "rate", float, DIFFUSION, "Factor in front of the right-hand side.", "0.05"
-    ),
-    Setting(
-        "dynamics",
-        str,
-        DIFFUSION,
-        "The equation's right-hand side: grand, grand-attention, grand-nonlinear, "
-        "graphcon, cde or gread.",
-        "grand",
-    ),
-    Setting(
-        "dynamics_options",
-        str,
-        DIFFUSION,
-        "The dynamics' own options, as in reaction=fisher,nu=0.5.",
-        "its defaults",
-        "A=X,B=Y",
-    ),
-    Setting(
-        "skip",
-        str,
-        DIFFUSION,
-        "When the initial features are added back: none, end, every-step, or a number "
-        "of times.",
-        "none",
-        "WHEN",
-    ),
-    Setting(
-        "direction",
-        str,
-        DIFFUSION,
-        "Whom a node gathers from: symmetric (both ends), out (those it points to) or "
-        "in (those that point to it).",
-        "symmetric",
-    ),
-    Setting(
-        "edge_types",
-        str,
-        DIFFUSION,
-        "Edges of several types: separate (features are diffused along each type by "
-        "itself, side by side) or merge (as if there were one).",
-        "separate",
-    ),
-    Setting("self_loops", float, DIFFUSION, "Weight of each node's self-loop.", "1"),
-    Setting(
-        "normalization",
-        str,
-        DIFFUSION,
-        "How edge weights are normalised: symmetric, row or column.",
-        "symmetric",
-    ),
-    Setting(
-        "window",
-        int,
-        DIFFUSION,
-        "Newest history entries that a step of the solver sums over.",
-        "all",
-    ),
-    Setting(
-        "gradient",
-        str,
-        DIFFUSION,
-        "Through the steps, where there are any: adjoint (keeps states alone), "
-        "checkpoint (fewer of them) or autograd (all that is computed).",
-        "adjoint",
-    ),
-    Setting(
-        "feature_scaling",
-        str,
-        DIFFUSION,
-        "What is done to the features first: none, row (rows of length 1), tf-idf, or "
-        "columns (each to mean 0, variance 1).",
-        "none",
-    ),
-    Setting("dim", int, TRAINING, "Columns of each view (d).", "512"),
-    Setting(
-        "init_scale",
-        float,
-        TRAINING,
-        "Factor on the initial weights: how far training can move from them.",
-        "10",
-    ),
-    Setting(
-        "activation", str, TRAINING, "relu, elu, gelu, tanh or linear (none).", "linear"
-    ),
-    Setting(
-        "standardize",
-        bool,
-        TRAINING,
-        "Bring every column to mean 0 and variance 1 before the activation.",
-        "standardize",
-    ),
-    Setting(
-        "loss",
-        str,
-        TRAINING,
-        "What makes the views agree: regularized-cosmean, cosmean, euclidean, "
-        "barlow-twins, vicreg, or package.module:Class of your own.",
-        "regularized-cosmean",
-    ),
-    Setting(
-        "loss_options",
-        str,
-        TRAINING,
-        "Options of the loss, as in variance=10,covariance=0.5.",
-        "the loss's own",
-        "A=X,...",
-    ),
-    Setting(
-        "pairs",
-        str,
-        TRAINING,
-        "Which views the loss compares: all pairs, or consecutive ones.",
-        "all",
-    ),
-    Setting(
-        "beta",
-        str,
-        TRAINING,
-        "Weight of the first view in the embedding, or weights of all views.",
-        "decided by the graph",
-        "B,...",
-    ),
-    Setting(
-        "combine",
-        str,
-        TRAINING,
-        "How the views become the embedding: sum (weighted by beta) or concat.",
-        "sum",
-    ),
-    Setting(
-        "keep",
-        str,
-        TRAINING,
-        "What to keep beside the views, untouched by training: some of features, local "
-        "(diffused by the first order) and global (by the second).",
-        "nothing",
-        "A,B",
-    ),
-    Setting(
-        "keep_weight",
-        float,
-        TRAINING,
-        "Weight of what is kept; 1 is as much as the views have.",
-        "1",
-    ),
-    Setting("eta", float, TRAINING, "Weight of the loss's regulariser.", "0.1"),
-    Setting("lr", float, TRAINING, "Learning rate.", "0.01"),
-    Setting("weight_decay", float, TRAINING, "Weight decay.", "0.0005"),
-    Setting("epochs", int, TRAINING, "Passes over the nodes; 0 trains nothing.", "20"),
-    Setting(
-        "batch_size",
-        int,
-        TRAINING,
-        "Nodes per training step.",
-        "all, on large graphs some",
-    ),
-    Setting(
-        "strategy",
-        str,
-        TRAINING,
-        "precompute (diffuse once), in-loop (diffuse in every epoch), or auto.",
-        "auto",
-    ),
-    Setting(
-        "readout",
-        str,
-        TRAINING,
-        "How a graph's row is made of its nodes': some of mean, sum and max.",
-        "mean",
-        "A,B",
-    ),
-    Setting("seed", int, RUN, "Seed of everything random.", "0"),
-    Setting("device", str, RUN, "Where to compute: auto, cpu or cuda.", "auto"),
-    Setting("dtype", str, RUN, "Type of all numbers: float32 or float64.", "float32"),
-    Setting(
-        "precision",
-        str,
-        RUN,
-        "Of dense products on CUDA: float32, tf32 or float16 (faster, 3 digits).",
-        "float32",
-    ),
-    Setting("fast", bool, RUN, "Fused training steps, the same but quicker.", "fast"),
-)
+def with_settings(
+    command: Callable[..., None], kinds: Kinds = KINDS
+) -> Callable[..., None]:
+    """Give a command that takes `**settings` one option per setting of the methods.
 
-
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that takes `**settings` one option per model setting."""
+    Args:
+        command: The command; options that are not given are None.
+        kinds: The methods' settings.
+    """
     own = inspect.signature(command, eval_str=True)
     kept = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    added = [setting.parameter() for setting in SETTINGS]
+    added = [
+        _parameter(one) for one in known_settings(kinds).values() if about(one).option
+    ]
 
     @wraps(command)
     def wrapper(**arguments: Any) -> None:
@@ -268,62 +59,83 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     return wrapper
 
 
-def chosen_settings(file: Path | None, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings in a file, if there is one, but for those that were given."""
+def flag_of(name: str) -> str:
+    """The option of a setting."""
+    return "--" + name.replace("_", "-")
+
+
+def _parameter(one: Field[Any]) -> inspect.Parameter:
+    """A setting as a parameter that is None unless given."""
+    known, kind, flag = about(one), _kind(one), flag_of(one.name)
+    names, shown = flag, shown_default(one)
+    if kind is bool:
+        off = f"--no-{flag[2:]}"
+        names, shown = f"{flag}/{off}", (flag if one.default else off)[2:]
+    more = {} if known.metavar is None else {"metavar": known.metavar}
+    wanted = option(
+        names, text=known.text, panel=known.panel, kind=kind, show_default=shown, **more
+    )
+    return inspect.Parameter(
+        one.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[kind | None, wanted],
+    )
+
+
+def _kind(one: Field[Any]) -> type:
+    """What the parser makes of an option; more than one thing is a text to it."""
+    types = [name for name in types_of(one) if name != "None"]
+    for kind in (bool, int, float):
+        if types == [kind.__name__]:
+            return kind
+    return str
+
+
+def chosen_settings(
+    file: Path | None, settings: Mapping[str, Any], kind: Kind = Settings
+) -> dict[str, Any]:
+    """The settings in a file, if there is one, but for those that were given.
+
+    Args:
+        file: The file.
+        settings: What the options gave.
+        kind: The settings of the method.
+    """
     from fdgcl.presets import read_settings
 
-    first = {} if file is None else read_settings(file)
-    return {**first, **given_settings(settings)}
+    first = {} if file is None else read_settings(file, kind)
+    return {**first, **given_settings(settings, kind)}
 
 
-def given_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that were given, in the types the model takes."""
-    given = {name: value for name, value in settings.items() if value is not None}
-    if "orders" in given:
-        given["orders"] = _numbers("--orders", given["orders"])
-    if "beta" in given:
-        weights = _numbers("--beta", given["beta"])
-        given["beta"] = weights[0] if len(weights) == 1 else weights
-    for name in ("keep", "readout"):
-        if name in given:
-            given[name] = tuple(part for part in given[name].split(",") if part)
-    for name in ("dynamics_options", "loss_options"):
-        if name in given:
-            given[name] = _pairs(f"--{name.replace('_', '-')}", given[name])
-    if str(given.get("skip", "")).lstrip("+-").isdigit():
-        given["skip"] = int(given["skip"])
-    return given
+def given_settings(
+    settings: Mapping[str, Any], kind: Kind = Settings, method: str = "fd-gcl"
+) -> dict[str, Any]:
+    """Return the settings that were given, as the method takes them.
+
+    Args:
+        settings: What the options gave; None for those that were not there.
+        kind: The settings of the method.
+        method: Its name, for messages.
+
+    Raises:
+        InputError: The method has no such setting, or a value cannot be read.
+    """
+    return dict(_read(settings, settings_of(kind), method))
 
 
-def _pairs(option: str, text: str) -> dict[str, Any]:
-    """Options as in `reaction=fisher,nu=0.5`; numbers and true or false are such."""
-    found: dict[str, Any] = {}
-    for part in filter(None, text.split(",")):
-        name, equals, value = part.partition("=")
-        if not equals or not name.strip():
-            message = f"{option} must be as in NAME=VALUE,NAME=VALUE, got {text!r}"
-            raise InputError(message)
-        if name.strip() in found:
-            message = f"{option} names {name.strip()!r} twice"
-            raise InputError(message)
-        found[name.strip()] = _value(value.strip())
-    return found
-
-
-def _value(text: str) -> Any:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
+def _read(
+    settings: Mapping[str, Any], known: Mapping[str, Field[Any]], method: str
+) -> Iterator[tuple[str, Any]]:
+    for name, value in settings.items():
+        if value is None:
             continue
-    return text
-
-
-def _numbers(option: str, text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        message = f'{option} must be numbers as in "0.5,1", got {text!r}'
-        raise InputError(message) from None
+        if name not in known:
+            flags = [flag_of(one) for one in known if about(known[one]).option]
+            message = (
+                f"method {method!r} has no setting {flag_of(name)}"
+                f"{nearest(flag_of(name), flags)} (it has {', '.join(flags)})"
+            )
+            raise InputError(message)
+        text = isinstance(value, str)
+        yield name, from_text(known[name], value, flag_of(name)) if text else value

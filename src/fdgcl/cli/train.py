@@ -129,13 +129,13 @@ def _plan(plan: PlannedTraining, terminal: Terminal) -> None:
 
 
 def _show(found: TrainedStore, terminal: Terminal) -> None:
-    made = found.trained
-    following = command("evaluate", path_word(made.embedding), "--labels", "LABELS")
+    made = found.written
+    following = command("evaluate", path_word(made.folder), "--labels", "LABELS")
     terminal.say(
-        f"embedding  {made.embedding}  ({found.nodes:,} nodes x {made.width}, "
+        f"embedding  {made.folder}  ({found.nodes:,} nodes x {made.width}, "
         f"{made.parts} part{'s'[: made.parts > 1]})"
     )
-    terminal.say(f"run        {made.run}")
+    terminal.say(f"run        {found.run}")
     terminal.say(f"training   {describe_training(found.facts)}")
     terminal.say(f"next       {following}")
     told = {"notices": terminal.notices, "next": following}

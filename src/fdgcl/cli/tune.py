@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fdgcl import workflows
 from fdgcl._checks import InputError, nearest
+from fdgcl._settings import from_text
 from fdgcl.cli import options
 from fdgcl.cli.failures import interruption
 from fdgcl.cli.options import RUN, option
+from fdgcl.cli.settings import known_settings
 from fdgcl.cli.suggestions import after_tuning
 from fdgcl.cli.tables import with_tables
 from fdgcl.cli.terminal import Terminal
@@ -164,14 +165,13 @@ def tune(
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
-    """Read NAME=VALUE pairs; values are TOML, and words need no quotes.
+    """Read NAME=VALUE pairs, values as the options of those names take them.
 
     Raises:
-        InputError: A pair has no `=`, or its name is no setting.
+        InputError: A pair has no `=`, its name is no setting, or its value cannot be
+            read.
     """
-    from fdgcl.tuning.space import defaults
-
-    known = {name: one for name, one in defaults().items() if name != "device"}
+    known = {name: one for name, one in known_settings().items() if name != "device"}
     found: dict[str, Any] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
@@ -180,21 +180,8 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
             hint = nearest(name, known) if equals else ""
             message = f"--set takes NAME=VALUE, NAME a setting, got {text!r}{hint}"
             raise InputError(message)
-        several = isinstance(known[name], tuple)
-        found[name] = _values(value) if several else _value(value)
+        found[name] = from_text(known[name], value, f"--set {name}")
     return found
-
-
-def _values(text: str) -> tuple[Any, ...]:
-    parts = text.strip("[]()").split(",")
-    return tuple(_value(part.strip()) for part in parts if part.strip())
-
-
-def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 def _tell(

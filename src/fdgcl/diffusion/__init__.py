@@ -20,14 +20,14 @@ from fdgcl.diffusion.short_memory import short_memory_bound
 from fdgcl.diffusion.solvers import SOLVERS
 from fdgcl.diffusion.spectral import frequency_response
 from fdgcl.diffusion.stepping import GRADIENTS, Gradient, diffuse_stepped
-from fdgcl.operators.in_memory import Operator
+from fdgcl.operators.in_memory import InMemoryOperator
 
 Method = Literal["auto", "polynomial", "stepped"]
 
 
 def diffuse(
     dynamics: Dynamics,
-    operator: Operator,
+    operator: InMemoryOperator,
     x: Tensor,
     orders: Sequence[float],
     schedule: Schedule,
@@ -70,18 +70,17 @@ def diffuse(
 def check_method(dynamics: Dynamics, schedule: Schedule, method: Method) -> None:
     """Refuse a dynamics that cannot be solved in the way asked for."""
     choose("method", method, dict.fromkeys(get_args(Method)))
-    if schedule.scheme.needs_linear and (
-        method == "stepped" or not dynamics.is_fixed_linear
-    ):
+    scheme = schedule.scheme
+    if scheme.needs_linear and (method == "stepped" or not dynamics.is_fixed_linear):
         asked = " and method 'stepped'" if method == "stepped" else ""
         message = (
-            f"solver {schedule.solver!r} has no steps: it needs a linear dynamics with "
+            f"solver {scheme.name!r} has no steps: it needs a linear dynamics with "
             f"fixed weights, got dynamics {dynamics.name!r}{asked}"
         )
         raise InputError(message)
-    if schedule.scheme.needs_linear and not dynamics.has_symbol:
+    if scheme.needs_linear and not dynamics.has_symbol:
         message = (
-            f"solver {schedule.solver!r} needs a dynamics that is a function of the "
+            f"solver {scheme.name!r} needs a dynamics that is a function of the "
             f"Laplacian, and {dynamics.name!r} with these options is not"
         )
         raise InputError(message)

@@ -130,7 +130,8 @@ def _needed(recurrence: Recurrence, history: list[Tensor]) -> list[Tensor]:
 def _run(trajectory: Trajectory, end: int) -> _Stretch:
     """Step to the end and keep what the way back needs; the trajectory goes on."""
     first, start, recurrence = trajectory.k, trajectory.state, trajectory.recurrence
-    keeps_states = recurrence.scheme.keeps == "state" or recurrence.derives_states
+    in_history = recurrence.scheme.keeps == "state" and recurrence.reach > 0
+    keeps_states = in_history or recurrence.derives_states
     trajectory.history = _needed(recurrence, trajectory.history)
     states: list[Tensor] = []
     while trajectory.k < end:
@@ -202,10 +203,10 @@ class _Sweep:
         return total
 
     def _state(self, k: int, stretch: _Stretch) -> Tensor:
-        if self._recurrence.scheme.keeps == "state":
-            return stretch.history[-1]
         if stretch.states:
             return stretch.states.pop()
+        if self._recurrence.scheme.keeps == "state":
+            return stretch.history[-1]
         if k == stretch.first:
             return stretch.start
         weights = self._recurrence.predictions[k - 1]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from fdgcl.diffusion.basis import Basis
 from fdgcl.diffusion.dynamics import Dynamics
 from fdgcl.diffusion.expansion import Expansion
 from fdgcl.diffusion.schedule import Schedule
-from fdgcl.operators.in_memory import Operator
-from fdgcl.operators.ordering import reordering_pays
-from fdgcl.operators.sparse import SparseMatrix, new_tensor, products_are_exact
+from fdgcl.operators.base import Coordinates, Operator
+from fdgcl.operators.in_memory import InMemoryOperator
+from fdgcl.operators.sparse import new_tensor, products_are_exact
 
 # Bytes of one term of the basis: a processor's caches hold a few of these, but with
 # fewer columns than the least a product is all indices. Other devices take all the
@@ -26,6 +26,8 @@ from fdgcl.operators.sparse import SparseMatrix, new_tensor, products_are_exact
 CACHED_BYTES = 4e6
 LEAST_COLUMNS = 32
 DEVICE_BYTES = 2e9
+# Rows of a result that are brought back at a time.
+LEAVING_ROWS = 8192
 
 Progress = Callable[[int, int], None]
 
@@ -59,20 +61,27 @@ class PolynomialFilter:
         found = Expansion.of(dynamics, operator, schedule, orders)
         return cls(operator, found.coefficients, found.basis)
 
+    @cached_property
+    def expansion(self) -> Expansion:
+        """The polynomials without the graph."""
+        return Expansion(self.coefficients, self.basis)
+
     @property
     def products(self) -> int:
         """Sparse products in one pass."""
-        return int(self.coefficients.shape[1]) - 1
+        return self.expansion.products
 
-    @cached_property
+    @property
     def needs_float64(self) -> bool:
         """Whether terms may cancel so much that float32 sums would show it."""
-        return Expansion(self.coefficients, self.basis).needs_float64
+        return self.expansion.needs_float64
 
     @property
     def transposed(self) -> PolynomialFilter:
         """The filter through which gradients flow back."""
-        return PolynomialFilter(self.operator.transposed, self.coefficients, self.basis)
+        operator = self.operator
+        assert isinstance(operator, InMemoryOperator), "stores are diffused once"
+        return PolynomialFilter(operator.transposed, self.coefficients, self.basis)
 
     def row(self, index: int) -> PolynomialFilter:
         """The filter of one order alone."""
@@ -118,25 +127,23 @@ class PolynomialFilter:
         dtype, device = results[0].dtype, results[0].device
         work = torch.float64 if self.needs_float64 else dtype
         block = block or self.column_block(columns, dtype, device)
-        matrix, order = self._matrix(columns, device)
-        pairs = products_are_exact(device)
+        space = self.operator.coordinates(columns * self.products, device)
+        whole = block >= columns and work == dtype and not _in_pairs(space, device)
+        direct = whole and space.is_own
         # Fresh memory costs about as much as a product: all blocks share the same.
-        direct = block >= columns and work == dtype and order is None and not pairs
         terms = new_tensor(2, rows * block, work, device)
         sums = new_tensor(0 if direct else len(results), rows * block, work, device)
         for start in range(0, columns, block):
             part = slice(start, min(start + block, columns))
             shape = (-1, rows, part.stop - start)
             size = shape[1] * shape[2]
-            held, found = terms[:, :size].view(shape), sums[:, :size]
-            _read(held[0], load(part), order)
-            if pairs:
-                self._sum_pairs(matrix, held, found)
-            else:
-                self._sum_each(matrix, held, results if direct else found.view(shape))
-            if not direct:
-                for result, value in zip(results, found.view(shape), strict=True):
-                    _write(result[:, part], value, order)
+            held, found = terms[:, :size].view(shape), sums[:, :size].view(shape)
+            space.enter(load(part), held[0])
+            sum_terms(self.expansion, space, held, results if direct else found)
+            for result, values in zip([] if direct else results, found, strict=True):
+                for first in range(0, rows, LEAVING_ROWS):
+                    last = min(first + LEAVING_ROWS, rows)
+                    result[first:last, part].copy_(space.leave(values, first, last))
             if progress is not None:
                 progress(part.stop, columns)
 
@@ -149,75 +156,80 @@ class PolynomialFilter:
         fitting = CACHED_BYTES if device.type == "cpu" else DEVICE_BYTES
         return max(1, min(columns, max(int(fitting / term), LEAST_COLUMNS)))
 
-    def _matrix(
-        self, columns: int, device: torch.device
-    ) -> tuple[SparseMatrix, Tensor | None]:
-        """A, and the order its nodes are in where it is not their own."""
-        operator = self.operator
-        multiplied = columns * self.products
-        if operator.has_real_spectrum and reordering_pays(
-            operator.num_nodes, multiplied, device
-        ):
-            return operator.ordered.matrix, operator.ordered.order
-        return operator.matrix, None
 
-    def _terms(self, matrix: SparseMatrix, held: Tensor) -> Iterator[int]:
-        """Make term after term from the one in `held[0]`; the k-th is `held[k % 2]`."""
-        basis = self.basis
-        yield 0
-        for k in range(self.products):
-            # The older term gives its memory to the newer.
-            current, other = held[k % 2], held[(k + 1) % 2]
-            kept, shift = float(basis.previous[k]), float(basis.current[k])
-            if k == 0:
-                torch.mul(current, shift, out=other)
-                kept, shift = 1.0, 0.0
-            alpha = float(basis.product[k])
-            matrix.add_product(current, other, alpha=alpha, beta=kept)
-            if shift:
-                other.add_(current, alpha=shift)
-            yield k + 1
+def sum_terms(
+    expansion: Expansion,
+    space: Coordinates,
+    held: Tensor,
+    sums: Sequence[Tensor] | Tensor,
+) -> None:
+    """Make term after term of a basis, and sum them for every order.
 
-    def _sum_each(
-        self, matrix: SparseMatrix, held: Tensor, sums: Sequence[Tensor] | Tensor
-    ) -> None:
-        """Add every term to every order's sum, as plainly as can be."""
-        for k in self._terms(matrix, held):
-            for value, row in zip(sums, self.coefficients, strict=True):
-                if k == 0:
-                    torch.mul(held[0], float(row[0]), out=value)
-                else:
-                    value.add_(held[k % 2], alpha=float(row[k]))
-
-    def _sum_pairs(self, matrix: SparseMatrix, held: Tensor, sums: Tensor) -> None:
-        """The same with two terms and all orders in one product: half the passes."""
-        weights = torch.from_numpy(self.coefficients).to(sums)
-        for k in self._terms(matrix, held):
-            if k % 2 == 0 and k < self.products:
-                continue
-            first = k - k % 2
-            pair = held[: k - first + 1].reshape(k - first + 1, -1)
-            if first == 0:
-                torch.mm(weights[:, : k + 1], pair, out=sums)
-            else:
-                torch.addmm(sums, weights[:, first : k + 1], pair, out=sums)
+    Args:
+        expansion: The orders' polynomials.
+        space: The operator they are polynomials of, in coordinates of its own.
+        held: (2, nodes, columns); the first are the features', and both are
+            overwritten by terms.
+        sums: (nodes, columns) for each order; get the results.
+    """
+    basis, products = expansion.basis, expansion.products
+    add = _add_pair if _in_pairs(space, held.device) else _add_each
+    add_rows = partial(add, expansion, held, sums)
+    if not products:
+        add_rows(0, 0, held.shape[1])
+    for k in range(products):
+        # The older term gives its memory to the newer.
+        space.advance(
+            held[k % 2],
+            held[(k + 1) % 2],
+            product=float(basis.product[k]),
+            shift=float(basis.current[k]),
+            kept=float(basis.previous[k]) if k else None,
+            on_rows=partial(add_rows, k + 1),
+        )
 
 
-def _read(into: Tensor, source: Tensor, order: Tensor | None) -> None:
-    """Fill an array with features, whatever their type, device and order."""
-    if order is None:
-        into.copy_(source)
-    elif source.dtype == into.dtype:
-        torch.index_select(source, 0, order, out=into)
+def _in_pairs(space: Coordinates, device: torch.device) -> bool:
+    """Whether two terms and all orders go into one product: half the passes."""
+    return space.is_whole and products_are_exact(device)
+
+
+def _add_each(
+    expansion: Expansion,
+    held: Tensor,
+    sums: Sequence[Tensor] | Tensor,
+    k: int,
+    start: int,
+    stop: int,
+) -> None:
+    """Add rows of the k-th term, and of the one at the beginning with the first."""
+    rows = slice(start, stop)
+    for value, weights in zip(sums, expansion.coefficients, strict=True):
+        if k <= 1:
+            torch.mul(held[0, rows], float(weights[0]), out=value[rows])
+        if k:
+            value[rows].add_(held[k % 2, rows], alpha=float(weights[k]))
+
+
+def _add_pair(
+    expansion: Expansion,
+    held: Tensor,
+    sums: Sequence[Tensor] | Tensor,
+    k: int,
+    *_: int,
+) -> None:
+    """Add all rows of two terms to the sums of all orders, every other time."""
+    if k % 2 == 0 and k < expansion.products:
+        return
+    assert isinstance(sums, Tensor)
+    first = k - k % 2
+    pair = held[: k - first + 1].reshape(k - first + 1, -1)
+    found = sums.view(len(sums), -1)
+    weights = torch.from_numpy(expansion.coefficients).to(pair)[:, first : k + 1]
+    if first == 0:
+        torch.mm(weights, pair, out=found)
     else:
-        into.copy_(source.index_select(0, order))
-
-
-def _write(into: Tensor, values: Tensor, order: Tensor | None) -> None:
-    if order is None:
-        into.copy_(values)
-    else:
-        into.index_copy_(0, order, values.to(into.dtype))
+        torch.addmm(found, weights, pair, out=found)
 
 
 class _Filter(torch.autograd.Function):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from fdgcl._checks import MOST_STEPS, InputError, check_count, check_positive, choose
-from fdgcl.diffusion.solvers import SOLVERS, Solver, SteppingScheme
+from fdgcl.diffusion.solvers import Solver, SteppingScheme, build_solver
 
 Skip = Literal["none", "end", "every-step"] | int
 
@@ -19,7 +20,7 @@ class Schedule:
     Attributes:
         time: T, when the diffusion stops.
         step: h, the size of a step; there are ceil(T / h) of them.
-        solver: Name of the solver.
+        solver: The solver: its name, its import path, or itself.
         skip: When the initial features are added again: never, at the end, after every
             step, or after each of m equal segments. The memory restarts with each.
         window: The newest history entries a step sums over; None for all of them.
@@ -27,7 +28,7 @@ class Schedule:
 
     time: float
     step: float
-    solver: str = "predictor"
+    solver: str | Solver = "predictor"
     skip: Skip = "none"
     window: int | None = None
 
@@ -46,7 +47,7 @@ class Schedule:
                 f"in steps of {self.step:g}"
             )
             raise InputError(message)
-        choose("solver", self.solver, SOLVERS)
+        assert isinstance(self.scheme, Solver)
         if self.window is not None:
             self._set("window", check_count("window", self.window))
         if self.segments and self.steps % self.segments:
@@ -82,10 +83,10 @@ class Schedule:
         """Steps between two additions of the initial features."""
         return self.steps // max(self.segments, 1)
 
-    @property
+    @cached_property
     def scheme(self) -> Solver:
         """The solver itself."""
-        return SOLVERS[self.solver]
+        return build_solver(self.solver)
 
     def products(self, symbol_degree: int = 1) -> int | None:
         """Degree of the diffusion as a polynomial of the graph; None if none."""

@@ -47,7 +47,7 @@ def short_memory_bound(
     check_nonnegative("size", size)
     scheme = schedule.scheme
     if not isinstance(scheme, SteppingScheme):
-        message = f"solver {schedule.solver!r} takes no steps and has no memory window"
+        message = f"solver {scheme.name!r} takes no steps and has no memory window"
         raise InputError(message)
     steps = schedule.steps_per_segment
     full = Recurrence(scheme, order, schedule.step, steps)

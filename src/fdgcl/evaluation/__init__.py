@@ -1,4 +1,4 @@
-"""What an embedding is worth. Everything here takes arrays, never a model."""
+"""Scores of embeddings. Everything here takes arrays, never a model."""
 
 from fdgcl.evaluation.clustering import cluster
 from fdgcl.evaluation.folds import graph_svm

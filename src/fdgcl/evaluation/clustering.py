@@ -1,4 +1,4 @@
-"""k-means: what an embedding is worth without any labels."""
+"""Clusters of an embedding by k-means, and how well they agree with labels."""
 
 from __future__ import annotations
 
@@ -32,6 +32,14 @@ def cluster(
         num_clusters: Number of clusters; by default the number of classes.
         seed: Seed of the first repetition; the next one has the next seed.
         repeats: How often to cluster. The assignment returned is the tightest one.
+
+    Example:
+        >>> from fdgcl import block_model, cluster
+        >>> graph = block_model(60, signal=8.0)
+        >>> cluster(graph.features, num_clusters=2).num_clusters
+        2
+        >>> round(cluster(graph.features, graph.y, repeats=2).nmi[0], 3)
+        1.0
     """
     matrix = as_matrix(z)
     dense = matrix if isinstance(matrix, Tensor) else torch.from_numpy(matrix.toarray())

@@ -1,4 +1,4 @@
-"""A support vector machine on folds: what an embedding of graphs is worth."""
+"""Scores of an embedding of graphs by a cross-validated support vector machine."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Matrix: TypeAlias = npt.NDArray[np.float64]
 COSTS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
 KERNELS = {"rbf": "exp(-gamma * squared distance)", "linear": "inner product"}
 INNER_FOLDS = 5
-# Large costs take the solver ever more steps for scores that hardly differ. A looser
-# tolerance than scikit-learn's changes few guesses and saves a third of the steps.
+# Large costs take the solver more and more steps for scores that hardly differ. A
+# looser tolerance than scikit-learn's changes few guesses and saves a third of them.
 TOLERANCE = 1e-2
 MOST_STEPS = 10_000
-# The kernel is finite, and looking at it anew takes as long as a small fit.
+# The kernel is finite, and checking it again would take as long as a small fit.
 _TRUSTING = {"assume_finite": True, "skip_parameter_validation": True}
 
 
@@ -48,12 +48,12 @@ def graph_svm(
 ) -> FoldScores:
     """Score an embedding of graphs by a support vector machine on folds.
 
-    For each seed the labelled graphs are dealt into stratified folds. Each fold is
-    tested once, by a machine fitted to all others; its cost C and the normalisation of
-    the embedding are those with the best mean accuracy in a 5-fold cross-validation
-    within these others. Larger costs than one at which the solver does not end within
-    its steps are not tried. Of equal choices the first normalisation wins, then the
-    smallest cost.
+    For each seed the labelled graphs are split at random into stratified folds. Each
+    fold is tested once, by a machine fitted to all others; its cost C and the
+    normalisation of the embedding are those with the best mean accuracy in a 5-fold
+    cross-validation within these others. Costs above one at which the solver does not
+    converge within its steps are not tried. Of equal choices the first normalisation
+    wins, then the smallest cost.
 
     Statistics of the normalisation are taken over all graphs, the tested ones
     included: no label enters. The width of the `rbf` kernel follows scikit-learn's
@@ -64,7 +64,8 @@ def graph_svm(
         y: Class codes, (graphs,); graphs with -1 are left out.
         kernel: `rbf` or `linear`.
         folds: How many folds.
-        seeds: How often to deal folds, with the seeds 0, 1, ...; or the seeds.
+        seeds: How many random partitions into folds, with the seeds 0, 1, ...; or these
+            seeds themselves.
         costs: Values of C to choose from.
         normalizations: Of `global`, `row` and `column`, those to choose from.
         progress: Called with folds done and folds in all.
@@ -72,10 +73,16 @@ def graph_svm(
     Raises:
         InputError: Anything that does not fit together, or a class with too few
             graphs for the folds.
+
+    Example:
+        >>> from fdgcl import block_model, graph_svm
+        >>> z = block_model(40, signal=8.0)  # stands for the embeddings of 40 graphs
+        >>> graph_svm(z.features, z.y, folds=2, seeds=2).test
+        ((1.0, 1.0), (1.0, 1.0))
     """
     choose("kernel", kernel, KERNELS)
     folds = check_count("folds", folds, minimum=2)
-    dealt = _seeds(seeds)
+    chosen_seeds = _seeds(seeds)
     tried = sorted({check_positive("costs", cost) for cost in _listed("costs", costs)})
     names = _listed("normalizations", normalizations)
     dense = _dense(z)
@@ -84,14 +91,14 @@ def graph_svm(
     labels = labels[kept]
     check_classes(labels, folds)
     plans = [_Kernel.of(dense, name, kernel, kept) for name in names]
-    deals = [
+    parts = [
         (seed, fitted, held)
-        for seed in dealt
-        for fitted, held in _deal(labels, folds, seed)
+        for seed in chosen_seeds
+        for fitted, held in _folds(labels, folds, seed)
     ]
 
-    def judge(deal: tuple[int, Ints, Ints]) -> tuple[float, float, str, Ints]:
-        seed, fitted, held = deal
+    def judge(part: tuple[int, Ints, Ints]) -> tuple[float, float, str, Ints]:
+        seed, fitted, held = part
         # Up to the score of the fold, nothing sees its labels.
         choice = _choose(plans, labels[fitted], fitted, tried, seed)
         machine, _ = _fit(choice.fitting, labels[fitted], choice.cost)
@@ -102,14 +109,14 @@ def graph_svm(
     # The solver lets other threads run, and needs no more than one itself.
     with warnings.catch_warnings(), ThreadPoolExecutor(torch.get_num_threads()) as pool:
         warnings.simplefilter("ignore", ConvergenceWarning)
-        judged = pool.map(judge, deals)
-        for (_, _, held), found in zip(deals, judged, strict=True):
+        judged = pool.map(judge, parts)
+        for (_, _, held), found in zip(parts, judged, strict=True):
             val.append(found[0])
             cost.append(found[1])
             normalization.append(found[2])
             test.append(float((found[3] == labels[held]).mean()))
             if progress is not None:
-                progress(len(test), len(deals))
+                progress(len(test), len(parts))
     return FoldScores(
         test=_by_seed(test, folds),
         val=_by_seed(val, folds),
@@ -177,7 +184,7 @@ def _choose(
     seed: int,
 ) -> _Choice:
     inner = min(INNER_FOLDS, int(np.bincount(labels)[np.unique(labels)].min()))
-    parts = list(_deal(labels, inner, seed))
+    parts = list(_folds(labels, inner, seed))
     best: _Choice | None = None
     for plan in plans:
         fitting = plan(fitted, fitted)
@@ -205,7 +212,7 @@ def _inner_score(
 ) -> float | None:
     """Return the mean accuracy, or None where the solver must end and does not.
 
-    What cannot come above `least` any more, whatever the folds to come, is cut short.
+    Once the folds that are left cannot lift the mean above `least`, they are skipped.
     """
     total = 0.0
     for done, (fitting, labels, held, truth) in enumerate(blocks, start=1):
@@ -232,9 +239,9 @@ def _seeds(seeds: int | Sequence[int]) -> list[int]:
     return list(range(check_count("seeds", seeds)))
 
 
-def _deal(labels: Ints, folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
-    dealer = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    yield from dealer.split(labels[:, None], labels)
+def _folds(labels: Ints, folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
+    partition = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    yield from partition.split(labels[:, None], labels)
 
 
 def _by_seed(values: Sequence[Any], folds: int) -> tuple[tuple[Any, ...], ...]:

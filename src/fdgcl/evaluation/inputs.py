@@ -44,7 +44,7 @@ def as_matrix(
         if size < 40 * matrix.nnz and size <= _LARGEST_DENSE:
             matrix = torch.from_numpy(matrix.toarray())
     else:
-        # A graph's own arrays are read-only, which torch does not take in silence.
+        # A graph's own arrays are read-only, which torch warns of.
         read_only = isinstance(z, np.ndarray) and not z.flags.writeable
         matrix = torch.as_tensor(z.copy() if read_only else z).detach()
         if matrix.dtype != torch.float64:

@@ -27,7 +27,7 @@ class _Pair:
 
     move: Tensor  # of the weights
     turn: Tensor  # of the gradient
-    inverse: Tensor  # of their product; 0 where it tells nothing
+    inverse: Tensor  # of their product; 0 where it carries no information
     curvature: Tensor  # along the turn
 
 

@@ -43,9 +43,9 @@ def multilabel_probe(
 
     Each is fitted as by `linear_probe`. Validation nodes choose its weight decay,
     normalisation and stopping step by ROC-AUC, and then the threshold of its
-    prediction by F1; a label that validation nodes have all or none of is chosen by
-    accuracy, at a chance of one half, and one that no training node has is never
-    predicted. The test nodes are scored once, after that.
+    prediction by F1. Where all or none of the validation nodes have a label, accuracy
+    decides instead, at a threshold of one half; a label that no training node has is
+    never predicted. The test nodes are scored once, after that.
 
     Args:
         z: The embedding, (nodes, dim): NumPy, torch or SciPy sparse.
@@ -60,6 +60,14 @@ def multilabel_probe(
         InputError: Anything that does not fit together, an empty part of a split, an
             unlabelled node in one, or no label that some validation or test nodes
             have and some not.
+
+    Example:
+        >>> import numpy as np
+        >>> from fdgcl import block_model, multilabel_probe
+        >>> graph = block_model(60, signal=8.0)
+        >>> labels = np.stack([graph.y, 1 - graph.y], axis=1)
+        >>> multilabel_probe(graph.features, labels, graph.splits).test_mean
+        1.0
     """
     rows = as_matrix(z, device=device)
     labels = as_label_matrix(matrix, rows.shape[0])
@@ -131,7 +139,7 @@ def mean_auc(scores: Floats, labels: Ints) -> tuple[float, int]:
 def f1_scores(predicted: Bools, labels: Ints) -> tuple[float, float]:
     """Return F1 over all pairs of row and label, and its mean over the labels.
 
-    A label that no row has and none is said to have counts 0.
+    A label that no row has, and that is predicted for none, counts 0.
 
     Args:
         predicted: (rows, labels) whether a label is said to apply.
@@ -170,7 +178,7 @@ def best_threshold(scores: Floats, truth: Ints) -> float:
 
 
 def check_contrast(splits: Splits, labels: npt.NDArray[Any]) -> None:
-    """Refuse validation or test nodes where no label can be told from the rest.
+    """Refuse validation or test nodes that no label divides.
 
     Raises:
         InputError: All of the nodes, or none, have each label.
@@ -194,8 +202,8 @@ def _share(
         return None
     report = progress
 
-    def told(done: int, total: int) -> None:
+    def report_part(done: int, total: int) -> None:
         each = total // part
         report(start * each + done, count * each)
 
-    return told
+    return report_part

@@ -1,4 +1,4 @@
-"""Nearest neighbours by cosine: what an embedding is worth for search."""
+"""Scores of an embedding by nearest neighbours: how well it serves search."""
 
 from __future__ import annotations
 
@@ -55,6 +55,12 @@ def knn(
         ks: Numbers of neighbours to choose from; larger than the training set counts
             as all of it.
         device: Where to compute; by default where `z` is.
+
+    Example:
+        >>> from fdgcl import block_model, knn
+        >>> graph = block_model(60, signal=8.0)
+        >>> knn(graph.features, graph.y, graph.splits, ks=[1, 3]).test_mean
+        1.0
     """
     choices, unit = _numbers(ks), _unit(z, device)
     labels = as_labels(y, len(unit))
@@ -96,6 +102,12 @@ def knn_values(
         ks: Numbers of neighbours to choose from; larger than the training set counts
             as all of it.
         device: Where to compute; by default where `z` is.
+
+    Example:
+        >>> from fdgcl import block_model, knn_values
+        >>> graph = block_model(60, signal=8.0)
+        >>> knn_values(graph.features, graph.y * 9.5, graph.splits).test_mean
+        1.0
     """
     choices, unit = _numbers(ks), _unit(z, device)
     y = as_values(values, len(unit))

@@ -31,7 +31,7 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """What scores are worth on validation nodes: points, of so many in all.
+    """Scores on the validation nodes, counted in points.
 
     A point is a node that is right or, ranked, half a pair of nodes in order, which
     makes the share of all points the accuracy or the ROC-AUC. A set that has not both
@@ -53,7 +53,7 @@ class Judge:
 
     @cached_property
     def sizes(self) -> Tensor:
-        """How many nodes the standard error is that of, (sets,).
+        """How many nodes the standard error is computed from, (sets,).
 
         The variance of the ROC-AUC is at most that of a share among the rarer class.
         """

@@ -64,6 +64,13 @@ def linear_probe(
     Raises:
         InputError: Anything that does not fit together, an empty part of a split, an
             unlabelled node in one, or labels of one class alone.
+
+    Example:
+        >>> from fdgcl import block_model, linear_probe
+        >>> graph = block_model(60, signal=8.0)
+        >>> result = linear_probe(graph.features, graph.y, graph.splits)
+        >>> result.test_mean, result.val_mean
+        (1.0, 1.0)
     """
     matrix = as_matrix(z, device=device)
     labels = as_labels(y, matrix.shape[0])

@@ -26,6 +26,11 @@ def roc_auc(scores: Any, y: Any) -> float:
 
     Raises:
         InputError: The lengths differ, a score is NaN, or there are no two classes.
+
+    Example:
+        >>> from fdgcl import roc_auc
+        >>> roc_auc([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1])
+        0.875
     """
     values, labels = np.asarray(scores), np.asarray(y)
     if values.ndim != 1 or values.shape != labels.shape:

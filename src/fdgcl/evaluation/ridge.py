@@ -1,4 +1,4 @@
-"""Ridge regression on a frozen embedding: what it is worth for values."""
+"""Scores of an embedding by ridge regression of values on top of it."""
 
 from __future__ import annotations
 
@@ -58,6 +58,13 @@ def ridge_probe(
         InputError: Anything that does not fit together, an empty part of a split, an
             unlabelled node in one, or validation or test values that are all the
             same.
+
+    Example:
+        >>> from fdgcl import block_model, ridge_probe
+        >>> graph = block_model(500)
+        >>> price = graph.features @ range(16)
+        >>> ridge_probe(graph.features, price, graph.splits).test_mean > 0.99
+        True
     """
     if not penalties:
         message = "penalties is empty; give at least one"
@@ -152,7 +159,7 @@ class _Rows:
 
     @property
     def dtype(self) -> type[np.floating[Any]]:
-        """What the embedding came in."""
+        """The precision of the embedding as given."""
         double = self.matrix.dtype in (torch.float64, np.dtype(np.float64))
         return np.float64 if double else np.float32
 

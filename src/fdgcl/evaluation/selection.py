@@ -1,6 +1,6 @@
 """Everything a linear probe chooses, from training and validation labels alone.
 
-No function here is given a test label, nor told which nodes are for testing.
+No function here is given a test label, or which nodes are for testing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which probe fits which labels, and how its scores are called."""
+"""Which probe fits which labels, and what its scores are called."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ def validation_scores(
 ) -> tuple[float, ...]:
     """Return the validation accuracy of a linear probe, one for each split.
 
-    The numbers are those of `linear_probe(..., measure="accuracy").val`, from less: no
-    test node is named and no test label is needed. What the probe may choose from is
+    The numbers are those of `linear_probe(..., measure="accuracy").val`, but neither
+    test nodes nor their labels are needed. What the probe may choose from is
     its default.
 
     Args:
@@ -44,6 +44,14 @@ def validation_scores(
     Raises:
         InputError: Anything that does not fit together, an empty part of a split, or
             an unlabelled node in one.
+
+    Example:
+        >>> from fdgcl import block_model
+        >>> from fdgcl.evaluation import validation_scores
+        >>> graph = block_model(60, signal=8.0)
+        >>> splits = graph.splits
+        >>> validation_scores(graph.features, graph.y, splits.train, splits.val)
+        (1.0, 1.0, 1.0)
     """
     matrix = as_matrix(z, device=device)
     nodes = matrix.shape[0]

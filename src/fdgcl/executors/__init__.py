@@ -1,4 +1,4 @@
-"""Who runs the tasks of a diffusion: this process, others here, or a Dask cluster."""
+"""What runs tasks: this process, others on this machine, or a Dask cluster."""
 
 from fdgcl.executors.base import Executor, Task, WorkerError
 from fdgcl.executors.dask_cluster import Dask

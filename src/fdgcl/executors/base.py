@@ -2,48 +2,53 @@
 
 from __future__ import annotations
 
+import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
-
-import torch
+from typing import Any, Generic, Protocol, TypeVar
 
 from fdgcl._checks import check_count
-from fdgcl.methods.fdgcl.slice_plan import cores
+
+T = TypeVar("T")
 
 
 class WorkerError(RuntimeError):
-    """Workers were lost, and a task with them, more often than is chance."""
+    """Worker processes died, and a task with them, more often than is chance."""
 
 
-@dataclass(frozen=True)
-class Task:
-    """One slice of a diffusion: names of folders and numbers, never arrays.
+class Task(ABC, Generic[T]):
+    """Work that any process can do: names of folders and numbers, never arrays.
 
-    Attributes:
-        store: Folder of the store.
-        diffusion: Folder with the recipe.
-        number: Of the slice.
-        threads: To use, and no more.
+    A task is pickled to get there, so it is a dataclass of a module. It may run more
+    than once, and must leave the same behind each time.
+
+    Example:
+        >>> class Square(Task[int]):
+        ...     key = "square of 7"
+        ...
+        ...     def run(self) -> int:
+        ...         return 7 * 7
+        >>> from fdgcl.executors import InProcess
+        >>> InProcess(1).run([Square()], print)
+        49
     """
 
-    store: str
-    diffusion: str
-    number: int
-    threads: int
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """What to call it where it fails, such as `slice 3`."""
 
-    def run(self) -> int:
-        """Do it in this process, unless it is done; return its number."""
-        # Here, for that module imports this one.
-        from fdgcl.methods.fdgcl.diffusing import diffuse_slice
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Files it reads, which must be the same wherever it runs.
 
-        before = torch.get_num_threads()
-        torch.set_num_threads(self.threads)
-        try:
-            diffuse_slice(self.store, self.diffusion, self.number, self.threads)
-        finally:
-            torch.set_num_threads(before)
-        return self.number
+        What it makes goes beside the last of them.
+        """
+        return ()
+
+    @abstractmethod
+    def run(self) -> T:
+        """Do it, unless it is done; return what came of it."""
 
 
 class Executor(Protocol):
@@ -59,12 +64,12 @@ class Executor(Protocol):
     threads: int
     on_this_machine: bool
 
-    def run(self, tasks: Sequence[Task], done: Callable[[int], None]) -> None:
+    def run(self, tasks: Sequence[Task[T]], done: Callable[[T], Any]) -> None:
         """Run all tasks.
 
         Args:
             tasks: The tasks.
-            done: Called in this process with the number of each that is done.
+            done: Called in this process with what came of each.
 
         Raises:
             InputError: A task did; the others are given up.
@@ -72,8 +77,29 @@ class Executor(Protocol):
         """
 
 
+def cores() -> int:
+    """Cores that this process may use.
+
+    Example:
+        >>> cores() >= 1
+        True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def share_of_cores(threads: int | None, workers: int) -> int:
-    """The threads of each worker: as told, or the cores shared among them."""
+    """The threads of each worker: those given, or the cores shared among them.
+
+    Args:
+        threads: As given; None shares the cores.
+        workers: How many share them.
+
+    Example:
+        >>> share_of_cores(3, workers=2)
+        3
+    """
     if threads is not None:
         return check_count("threads", threads)
     return max(1, cores() // workers)

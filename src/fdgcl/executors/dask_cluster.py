@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import pickle
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from fdgcl._checks import InputError, check_count
+from fdgcl._environment import environment
 from fdgcl._interrupts import without_interrupts
-from fdgcl.executors.base import Task, WorkerError, share_of_cores
+from fdgcl.executors.base import T, Task, WorkerError, share_of_cores
 from fdgcl.executors.dask_remote import check_workers, distributed, performer
-from fdgcl.executors.processes import TRIES, died, thread_limits
+from fdgcl.executors.pool import thread_limits
+from fdgcl.executors.processes import TRIES, died
 
 CONNECT_SECONDS = 5
 # How long to wait for a task before looking whether there are new workers.
@@ -28,8 +30,8 @@ class Dask:
     """Runs a task on each worker at a time.
 
     As a context it connects at its beginning, so that what cannot work fails before
-    anything long; without one, `run` does. With an address, the store must lie at the
-    same path for all workers, and `--memory` is that of each.
+    anything long; without one, `run` does. With an address, the files that tasks read
+    must be at the same path for all workers.
 
     Args:
         address: Of a running scheduler; None starts a cluster on this machine.
@@ -77,8 +79,12 @@ class Dask:
         self._client = None
         self._opened.close()
 
-    def run(self, tasks: Sequence[Task], done: Callable[[int], None]) -> None:
+    def run(self, tasks: Sequence[Task[T]], done: Callable[[T], Any]) -> None:
         """Run all tasks.
+
+        Args:
+            tasks: The tasks.
+            done: Called in this process with what came of each.
 
         Raises:
             InputError: No scheduler or worker answers, workers do not see the files
@@ -94,11 +100,11 @@ class Dask:
         if self.address is not None:
             check_workers(self._client, self.address, tasks[0])
         with self._client.as_current():
-            _Flight(self._client, self._most).run(tasks, done)
+            _Submitted(self._client, self._most).run(tasks, done)
 
 
-class _Flight:
-    """The tasks that are being run, as many as there are workers.
+class _Submitted:
+    """The tasks that the cluster has now, as many as there are workers.
 
     Which one runs which is left to Dask, that gives a new one to the least busy: a
     task that was bound to a worker would wait for it forever if it is lost.
@@ -106,26 +112,26 @@ class _Flight:
 
     def __init__(self, client: Any, most: int | None) -> None:
         self._client, self._most = client, most
-        self._flying: dict[Any, int] = {}
+        self._tasks: dict[Any, str] = {}
 
-    def run(self, tasks: Sequence[Task], done: Callable[[int], None]) -> None:
+    def run(self, tasks: Sequence[Task[T]], done: Callable[[T], Any]) -> None:
         waiting = list(reversed(tasks))
         try:
-            while waiting or self._flying:
+            while waiting or self._tasks:
                 for _ in range(min(self._free(), len(waiting))):
                     self._submit(waiting.pop())
                 for future in self._finished():
-                    done(_result(future, self._flying[future]))
-                    del self._flying[future]
+                    done(_result(future, self._tasks[future]))
+                    del self._tasks[future]
         finally:
             with suppress(OSError):  # where the scheduler is lost
-                self._client.cancel(list(self._flying))
+                self._client.cancel(list(self._tasks))
 
     def _finished(self) -> Any:
         """Those of our tasks that are done by now, after a while also none."""
-        fly = list(self._flying)
+        futures = list(self._tasks)
         try:
-            return distributed().wait(fly, _LOOK_SECONDS, "FIRST_COMPLETED").done
+            return distributed().wait(futures, _LOOK_SECONDS, "FIRST_COMPLETED").done
         except TimeoutError:
             return ()
 
@@ -137,32 +143,30 @@ class _Flight:
         except OSError:
             raise WorkerError(_LOST) from None
         most = workers if self._most is None else min(workers, self._most)
-        return max(0, most - len(self._flying))
+        return max(0, most - len(self._tasks))
 
-    def _submit(self, task: Task) -> None:
+    def _submit(self, task: Task[Any]) -> None:
         future = self._client.submit(
             performer(),
-            str(Path(task.store).resolve()),
-            str(Path(task.diffusion).resolve()),
-            task.number,
-            task.threads,
-            key=f"fdgcl-slice-{task.number}-{uuid.uuid4()}",
+            # In bytes, so that a scheduler needs nothing of what is in it.
+            pickle.dumps(task),
+            key=f"fdgcl-{task.key.replace(' ', '-')}-{uuid.uuid4()}",
             retries=TRIES - 1,
             pure=False,
         )
-        self._flying[future] = task.number
+        self._tasks[future] = task.key
 
 
-def _result(future: Any, number: int) -> int:
+def _result(future: Any, key: str) -> Any:
     try:
         found = future.result()
     except distributed().KilledWorker as error:
-        raise WorkerError(died([number], error.allowed_failures + 1)) from None
+        raise WorkerError(died(key, error.allowed_failures + 1)) from None
     except CancelledError:
         raise WorkerError(_LOST) from None
     if isinstance(found, InputError):
         raise found
-    return int(found)
+    return found
 
 
 @contextmanager
@@ -199,10 +203,11 @@ async def _kind(address: str) -> str:
 def _local(workers: int, threads: int) -> Iterator[Any]:
     from dask import config
 
-    environment = "distributed.nanny.pre-spawn-environ"
-    limits = {**config.get(environment, {}), **thread_limits(threads)}
-    wanted = {environment: limits, "distributed.scheduler.allowed-failures": TRIES - 1}
-    with config.set(wanted), ExitStack() as opened:
+    wanted = {"distributed.scheduler.allowed-failures": TRIES - 1}
+    with ExitStack() as opened:
+        # Dask hands the environment on to its workers, and adds to this process's.
+        opened.enter_context(environment(thread_limits(threads)))
+        opened.enter_context(config.set(wanted))
         # Half of a cluster does not end cleanly: Ctrl-C waits until it is whole.
         with without_interrupts():
             cluster = opened.enter_context(

@@ -1,4 +1,4 @@
-"""What is sent to Dask's workers: paths and numbers, and functions by value.
+"""What is sent to Dask's workers: tasks in bytes, and functions by value.
 
 A function inside a function is sent as code, not by its name, so that a worker without
 fdgcl can say so, and a scheduler needs none.
@@ -29,19 +29,20 @@ def distributed() -> Any:
         import distributed as package
     except ImportError:
         name = "distributed"
-        raise MissingExtraError(name, "dask", "diffusing with Dask") from None
+        raise MissingExtraError(name, "dask", "running tasks with Dask") from None
     return package
 
 
-def performer() -> Callable[[str, str, int, int], Any]:
-    """A function that does a task; returns its number, or what is wrong with it."""
+def performer() -> Callable[[bytes], Any]:
+    """A function that does a pickled task; returns what came of it, or an error."""
 
-    def perform(store: str, diffusion: str, number: int, threads: int) -> Any:
+    def perform(task: bytes) -> Any:
+        import pickle
+
         from fdgcl._checks import InputError
-        from fdgcl.executors.base import Task
 
         try:
-            return Task(store, diffusion, number, threads).run()
+            return pickle.loads(task).run()
         except InputError as error:
             # Raised, it would be tried again.
             return error
@@ -49,8 +50,13 @@ def performer() -> Callable[[str, str, int, int], Any]:
     return perform
 
 
-def check_workers(client: Any, address: str, task: Task) -> None:
-    """See that workers have this fdgcl, and the store where it is here.
+def check_workers(client: Any, address: str, task: Task[Any]) -> None:
+    """See that workers have this fdgcl, and what a task reads as it is here.
+
+    Args:
+        client: Of the cluster.
+        address: Of its scheduler.
+        task: One of those to run.
 
     Raises:
         InputError: There is no worker, or one that cannot do the task.
@@ -64,10 +70,7 @@ def check_workers(client: Any, address: str, task: Task) -> None:
             f"{FIRST_WORKER_SECONDS} s: start some with `dask worker {address}`"
         )
         raise InputError(message) from None
-    files = [
-        str(Path(task.store).resolve() / "manifest.json"),
-        str(Path(task.diffusion).resolve() / "recipe.json"),
-    ]
+    files = list(task.inputs)
     here = [_digest(file) for file in files]
     found = client.run(_looker(), files, on_error="return")
     for worker, answer in found.items():
@@ -86,7 +89,7 @@ def _check(worker: str, answer: dict[str, Any], files: list[str], here: Any) -> 
         if digest != expected:
             state = "does not see" if digest is None else "has another"
             message = (
-                f"{who} {state} {file}: the store must be in a folder that all "
+                f"{who} {state} {file}: it must be in a folder that all "
                 "workers share, at the same path"
             )
             raise InputError(message)
@@ -127,7 +130,7 @@ def _looker() -> Callable[[list[str]], dict[str, Any]]:
             "version": version,
             "problem": problem,
             "digests": digests,
-            "writable": os.access(Path(files[-1]).parent, os.W_OK),
+            "writable": all(os.access(Path(f).parent, os.W_OK) for f in files[-1:]),
         }
 
     return look

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import get_context
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Any
 
 from fdgcl._checks import check_count
-from fdgcl._environment import environment
-from fdgcl._interrupts import without_interrupts
-from fdgcl.executors.base import Task, WorkerError, share_of_cores
-from fdgcl.executors.worker import begin, perform
+from fdgcl.executors.base import T, Task, WorkerError, share_of_cores
+from fdgcl.executors.outcomes import Done, Failed
+from fdgcl.executors.pool import InOrder, run_tasks
 
 TRIES = 3
 
@@ -21,12 +17,16 @@ TRIES = 3
 class Processes:
     """Runs as many tasks at a time as there are processes.
 
-    A process that dies takes its pool with it: another is made, and what was lost is
-    run again, a task at most three times.
+    Where a process dies another takes its place, and its task is run again, at most
+    three times in all.
 
     Args:
         workers: Processes.
         threads: Of each; None shares the cores among them.
+
+    Example:
+        >>> Processes(2, threads=1).workers
+        2
     """
 
     on_this_machine = True
@@ -35,79 +35,44 @@ class Processes:
         self.workers = check_count("workers", workers)
         self.threads = share_of_cores(threads, self.workers)
 
-    def run(self, tasks: Sequence[Task], done: Callable[[int], None]) -> None:
+    def run(self, tasks: Sequence[Task[T]], done: Callable[[T], Any]) -> None:
         """Run all tasks.
+
+        Args:
+            tasks: The tasks.
+            done: Called in this process with what came of each.
 
         Raises:
             InputError: A task did; the others are given up.
             WorkerError: Processes died too often.
         """
-        waiting = deque(tasks)
-        tries: Counter[int] = Counter()
-        while waiting:
-            lost = self._run_pool(waiting, done)
-            tries.update(task.number for task in lost)
-            hopeless = sorted(n for n, count in tries.items() if count >= TRIES)
-            if hopeless:
-                raise WorkerError(died(hopeless, TRIES))
-            waiting.extendleft(reversed(lost))
-
-    def _run_pool(
-        self, waiting: deque[Task], done: Callable[[int], None]
-    ) -> list[Task]:
-        """Run what waits; return what was being run when a process died."""
-        with _pool(min(self.workers, len(waiting)), self.threads) as submit:
-            # No more than can run: all that is lost with a pool was running.
-            flying: dict[Future[int], Task] = {}
-            try:
-                while waiting or flying:
-                    while waiting and len(flying) < self.workers:
-                        flying[submit(waiting[0])] = waiting[0]
-                        waiting.popleft()
-                    for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                        done(future.result())
-                        del flying[future]
-            except BrokenProcessPool:
-                return list(flying.values())
-        return []
+        outcomes = run_tasks(
+            InOrder(tasks), processes=self.workers, threads=self.threads, tries=TRIES
+        )
+        # Not left to the garbage collector: the processes must end with this call.
+        with closing(outcomes):
+            for task, outcome in outcomes:
+                match outcome:
+                    case Done(value):
+                        done(value)
+                    case Failed(error, trace):
+                        raise error from RuntimeError(f"in a worker process:\n{trace}")
+                    case _:
+                        raise WorkerError(died(task.key, TRIES))
 
 
-def died(numbers: Sequence[int], times: int) -> str:
-    """The sentence for slices that cost their workers' lives."""
-    which = ", ".join(map(str, numbers))
+def died(key: str, times: int) -> str:
+    """The sentence for a task whose processes died.
+
+    Args:
+        key: Of the task.
+        times: How many of them did.
+
+    Example:
+        >>> died("slice 1", 3)[:40]
+        'a worker died 3 times at slice 1: was th'
+    """
     return (
-        f"a worker died {times} times at slice{'s'[: len(numbers) > 1]} {which}: was "
-        "there too little memory? What is done is kept: run it again with fewer "
-        "workers or less memory"
+        f"a worker died {times} times at {key}: was there too little memory? What is "
+        "done is kept: run it again with fewer workers or less memory"
     )
-
-
-def thread_limits(threads: int) -> dict[str, str]:
-    """What numerical libraries look at, once, when they are loaded."""
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    return dict.fromkeys(names, str(threads))
-
-
-@contextmanager
-def _pool(workers: int, threads: int) -> Iterator[Callable[[Task], Future[int]]]:
-    """Processes that take tasks, and end with the block, however that ends."""
-    # A fresh interpreter: a forked one cannot use torch's threads.
-    context = get_context("spawn")
-    # Workers wait for the end of this pipe; it comes when this process dies, too.
-    theirs, ours = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(workers, context, begin, (theirs,))
-
-    def submit(task: Task) -> Future[int]:
-        # Processes start on demand, and inherit both.
-        with environment(thread_limits(threads)), without_interrupts():
-            return pool.submit(perform, task)
-
-    try:
-        yield submit
-    except BaseException:
-        ours.close()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-        ours.close()
-        theirs.close()

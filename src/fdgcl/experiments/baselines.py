@@ -11,33 +11,34 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
+from fdgcl.embedder import GraphEmbedder
 from fdgcl.graphs import Graph, GraphDataset
 from fdgcl.levels import as_graph, settings_for
-from fdgcl.methods.fdgcl.preparation import Preparation, prepare
-from fdgcl.methods.fdgcl.readout import pool
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
+from fdgcl.methods.readout import pool
 from fdgcl.model import FDGCL
 
 _CHUNK_ENTRIES = 2**24
 
 
-def untrained(model: FDGCL, graph: Graph | GraphDataset) -> NDArray[np.float32]:
+def untrained(model: GraphEmbedder, graph: Graph | GraphDataset) -> NDArray[np.float32]:
     """The embedding by the encoder's initial weights; of many graphs, one row each."""
     return type(model)(**{**model.get_params(), "epochs": 0}).fit_transform(graph)
 
 
-def smoothed(model: FDGCL, graph: Graph | GraphDataset) -> Any:
+def smoothed(model: GraphEmbedder, graph: Graph | GraphDataset) -> Any:
     """A²X, the features smoothed twice by the model's operator; sparse if X is."""
     prepared = _unscaled(model, graph)
     x, a = prepared.features, prepared.operator.matrix.matrix
     return (a @ (a @ x)).astype(x.dtype)
 
 
-def features(model: FDGCL, graph: Graph | GraphDataset) -> Any:
+def features(model: GraphEmbedder, graph: Graph | GraphDataset) -> Any:
     """X, the features themselves, made from the edges where there are none."""
     return _unscaled(model, graph).features
 
 
-def pooled_smoothed(model: FDGCL, dataset: GraphDataset) -> NDArray[Any]:
+def pooled_smoothed(model: GraphEmbedder, dataset: GraphDataset) -> NDArray[Any]:
     """A²X read out over the nodes of each graph, as the model reads out."""
     return _pooled(smoothed(model, dataset), dataset, model.readout)
 
@@ -46,7 +47,7 @@ def pooled_features(
     dataset: GraphDataset,
     readouts: Sequence[str] = ("mean",),
     *,
-    model: FDGCL | None = None,
+    model: GraphEmbedder | None = None,
 ) -> NDArray[Any]:
     """X read out over the nodes of each graph.
 
@@ -76,7 +77,16 @@ def _pooled(x: Any, dataset: GraphDataset, readouts: Sequence[str]) -> NDArray[A
     return np.concatenate(parts)
 
 
-def _unscaled(model: FDGCL, graph: Graph | GraphDataset) -> Preparation:
-    # X is the features as they came, whatever the model does to them first.
-    settings = replace(settings_for(graph, model.check()), feature_scaling="none")
+def _unscaled(
+    model: GraphEmbedder, graph: Graph | GraphDataset
+) -> DiffusionPreparation:
+    # X is the features as they came, whatever the model does to them first. A method
+    # without an operator of its own is compared with that of FD-GCL's defaults.
+    own = model if isinstance(model, FDGCL) else FDGCL(**_shared(model))
+    settings = replace(settings_for(graph, own.check()), feature_scaling="none")
     return prepare(as_graph(graph), settings)
+
+
+def _shared(model: GraphEmbedder) -> dict[str, Any]:
+    names = ("direction", "structural", "seed", "device", "dtype", "readout")
+    return {name: getattr(model, name) for name in names}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fdgcl.model import FDGCL
+from fdgcl.estimators import estimator_of
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,14 @@ class Experiment:
     Attributes:
         table: The table it belongs to.
         dataset: The dataset's name.
-        variant: What tells it from the table's others on that dataset.
+        variant: What distinguishes it from the table's others on that dataset.
         label: The row's name, for people.
         settings: Every setting of the model.
         options: What the table's measure needs beyond settings.
         paper: The paper's number; None where it gives none.
         paper_word: What the paper has in place of a number, such as "OOM".
         note: Where the paper is silent and something had to be chosen.
+        method: Name of the method.
     """
 
     table: str
@@ -42,12 +43,13 @@ class Experiment:
     paper: PaperNumber | None = None
     paper_word: str = ""
     note: str = ""
+    method: str = "fdgcl"
 
     @property
     def name(self) -> str:
         """As in `orders/cora-equal-1`."""
         return f"{self.table}/{self.dataset}-{self.variant}"
 
-    def model(self, **overrides: Any) -> FDGCL:
-        """A model with these settings, some overridden."""
-        return FDGCL(**{**self.settings, **overrides})
+    def model(self, **overrides: Any) -> Any:
+        """An estimator of the method with these settings, some overridden."""
+        return estimator_of(self.method)(**{**self.settings, **overrides})

@@ -17,21 +17,24 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from fdgcl.graphs import Graph
+from fdgcl.methods.base import Config
 from fdgcl.methods.fdgcl import Combination, Encoders, ViewSource, view_weights
-from fdgcl.methods.fdgcl.preparation import Preparation, prepare_training
+from fdgcl.methods.fdgcl.method import FdgclMethod, options_of
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
 from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.training import ViewTraining
 from fdgcl.operators.sparse import SparseMatrix
-from fdgcl.training import EpochRecord, new_optimizer, train
+from fdgcl.training import EpochRecord, train
 
 
 @final
 class GraphConvolution(ViewSource):
     """Two layers; a view's weights are W1, S and W2 stacked in one matrix."""
 
-    def __init__(self, prepared: Preparation, device: torch.device) -> None:
+    def __init__(self, prepared: DiffusionPreparation, device: torch.device) -> None:
         settings, x = prepared.settings, prepared.features
-        self.num_rows, columns = x.shape
-        self._sizes = [columns, columns, settings.dim]
+        self.num_rows, self.num_features = x.shape
+        self._sizes = [self.num_features, self.num_features, settings.dim]
         self._adjacency = prepared.operator.matrix
         self._encode = _product(x, settings.torch_dtype, device)
 
@@ -53,11 +56,6 @@ class GraphConvolution(ViewSource):
         )
         result = self._adjacency.multiply(state @ second) + state
         return result if rows is None else result[rows]
-
-    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """See the base class."""
-        hidden = self.hidden(view, weight)
-        return hidden.mean(0), hidden.var(0, unbiased=False)
 
     @torch.no_grad()
     def initialize(self, views: Encoders, scale: float, seed: int) -> None:
@@ -90,7 +88,8 @@ def gcn_embedding(
             for direction, self-loops and normalisation of the adjacency.
         history: Filled with one record an epoch.
     """
-    prepared = prepare_training(graph, settings)
+    prepared = prepare(graph, settings)
+    FdgclMethod().check_training(prepared)
     device = settings.torch_device
     source = GraphConvolution(prepared, device)
     count = len(settings.orders)
@@ -108,18 +107,8 @@ def gcn_embedding(
     ).to(device)
     source.initialize(views, settings.init_scale, settings.seed)
     records = [] if history is None else history
-    train(
-        views,
-        source,
-        settings.new_loss(),
-        new_optimizer(views, prepared.lr, settings.weight_decay, fast=settings.fast),
-        epochs=settings.epochs,
-        batch_size=prepared.batch_size,
-        seed=settings.seed,
-        pairs=settings.pairs,
-        fast=settings.fast,
-        precision=settings.precision,
-        on_epoch=records.append,
-    )
+    options = options_of(Config.of("fdgcl", prepared))
+    training = ViewTraining(views, source, options)
+    train(training, epochs=settings.epochs, on_epoch=records.append)
     views.freeze_statistics(source)
     return np.asarray(views.embed(source).float().cpu().numpy())

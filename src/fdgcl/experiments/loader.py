@@ -20,15 +20,18 @@ from fdgcl._checks import (
     choose,
     nearest,
 )
+from fdgcl.estimators import estimator_of
 from fdgcl.experiments.experiment import Experiment, PaperNumber
 from fdgcl.experiments.measures import TABLES, build_measure
 from fdgcl.graphs.catalogue import CATALOGUE
-from fdgcl.model import FDGCL
 from fdgcl.presets import VARIANTS, preset_settings
 
 ROOT: Traversable = resources.files("fdgcl.experiments") / "tables"
 _ENDING = ".toml"
-_KEYS = ("label", "preset", "base", "order", "note", "settings", "paper", "options")
+_KEYS = (
+    *("label", "method", "preset", "base", "order", "note"),
+    *("settings", "paper", "options"),
+)
 _OF_THE_RUN = ("seed", "device")  # settings that no file may fix
 
 
@@ -95,6 +98,7 @@ def _read(
             variant=variant,
             label=_text(content, "label", variant),
             settings=_settings(content),
+            method=_method(content),
             options=_options(content, options),
             paper=_paper(content),
             paper_word=_text(_table(content, "paper"), "word", ""),
@@ -106,9 +110,14 @@ def _read(
         raise InputError(message) from None
 
 
+def _method(content: Mapping[str, Any]) -> str:
+    return _text(content, "method", "fdgcl")
+
+
 def _settings(content: Mapping[str, Any]) -> dict[str, Any]:
     given = _table(content, "settings")
-    known = FDGCL().get_params()
+    estimator = estimator_of(_method(content))
+    known = estimator().get_params()
     _refuse_unknown("setting", given, known)
     for name in _OF_THE_RUN:
         if name in given:
@@ -117,7 +126,7 @@ def _settings(content: Mapping[str, Any]) -> dict[str, Any]:
     settings = {**_preset(content), **given}
     if isinstance(settings.get("orders"), list):
         settings["orders"] = tuple(settings["orders"])
-    model = FDGCL(**settings)
+    model = estimator(**settings)
     model.check()
     return dict(model.get_params())
 

@@ -77,7 +77,7 @@ def source_commit() -> str | None:
     Where the source is no git tree the variable FDGCL_COMMIT may name it.
     """
     folder = Path(__file__).parents[1]
-    # A package installed into somebody else's repository is not part of it.
+    # A package installed into another project's repository is not part of it.
     if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None:
         return os.environ.get(COMMIT_VARIABLE) or None
     commit = _git(folder, "rev-parse", "HEAD")

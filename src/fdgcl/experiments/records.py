@@ -21,9 +21,9 @@ from typing import Any, BinaryIO, Self, TypeAlias
 
 from fdgcl._checks import InputError
 from fdgcl._files import explain
+from fdgcl.estimators import estimator_of
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.base import Measure, Record, Unit
-from fdgcl.model import FDGCL
 
 SETTINGS, ENVIRONMENT = "settings", "environment"
 _OF_THE_UNIT = ("seed", "device")  # settings that a unit or the machine decides
@@ -237,6 +237,7 @@ class Journal:
 def _about(experiment: Experiment) -> Record:
     content: Record = {
         "experiment": experiment.name,
+        "method": experiment.method,
         "settings": _settings(experiment.settings),
         "options": _plain(experiment.options),
     }
@@ -256,7 +257,10 @@ def _is_current(line: Record, experiment: Experiment, measure: Measure) -> bool:
     """
     if line["experiment"] != experiment.name:
         return False
-    settings = {**_settings(FDGCL().get_params()), **line["settings"]}
+    if line.get("method", "fdgcl") != experiment.method:
+        return False
+    defaults = estimator_of(experiment.method)().get_params()
+    settings = {**_settings(defaults), **line["settings"]}
     options = {**_plain(measure.options), **line["options"]}
     now = _plain(experiment.options)
     for either in (options, now):

@@ -12,14 +12,15 @@ from pathlib import Path
 
 from fdgcl._checks import InputError
 from fdgcl._files import LEDGER, explain
+from fdgcl.executors.outcomes import Died, Done, Failed, Outcome
+from fdgcl.executors.pool import run_tasks
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.machine import environment
 from fdgcl.experiments.measures import build_measure
 from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.experiments.records import Journal
 from fdgcl.experiments.task_queue import TaskQueue, kind_of
-from fdgcl.experiments.worker import Answer, Task
-from fdgcl.experiments.worker_pool import run_tasks
+from fdgcl.experiments.unit_task import Answer, UnitTask
 
 RECORDS, FAILURES, REPORT = "records.jsonl", "failures.jsonl", "report.html"
 
@@ -125,7 +126,7 @@ class Run:
     def _queue(self, journal: Journal) -> TaskQueue:
         tasks, known = [], []
         for experiment, unit in self.units:
-            task = Task(experiment, unit, self.measure, self.device, self.data_root)
+            task = UnitTask(experiment, unit, self.measure, self.device, self.data_root)
             found = journal.find(experiment, unit)
             if found is None:
                 tasks.append(task)
@@ -142,10 +143,12 @@ class Run:
     ) -> None:
         place = environment(self.device, self.threads)
         processes = min(self.processes, len(queue))
-        answers = run_tasks(queue, processes=processes, threads=self.threads)
+        outcomes = run_tasks(queue, processes=processes, threads=self.threads)
         # Not left to the garbage collector: the processes must end with this run.
-        with closing(answers):
-            for task, answer in answers:
+        with closing(outcomes):
+            for task, outcome in outcomes:
+                answer = _answer(outcome)
+                queue.finish(task, None if answer.error else answer.seconds)
                 new = [text for text in answer.warnings if text not in result.warnings]
                 result.warnings += new
                 if answer.error is None:
@@ -157,11 +160,11 @@ class Run:
                     result.done_before + result.done_now + len(result.failures),
                     len(self.units),
                     queue.seconds_left(processes),
-                    f"{task.unit.experiment} {task.unit.part}, seed {task.unit.seed}",
+                    task.key,
                 )
                 tell(state)
 
-    def _fail(self, task: Task, answer: Answer) -> Record:
+    def _fail(self, task: UnitTask, answer: Answer) -> Record:
         failure = {
             **asdict(task.unit),
             "error": answer.error,
@@ -196,6 +199,18 @@ class Run:
                     "another folder, or start afresh"
                 )
                 raise InputError(message)
+
+
+def _answer(outcome: Outcome) -> Answer:
+    """What came of a unit; that its process died is an answer as well."""
+    match outcome:
+        case Done(Answer() as answer):
+            return answer
+        case Died(how):
+            return Answer(error=how)
+        case Failed(error, trace):
+            return Answer.of_error(error, trace)
+    raise AssertionError(outcome)
 
 
 def start_afresh(folder: Path) -> None:

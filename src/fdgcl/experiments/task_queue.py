@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from statistics import fmean
 
-from fdgcl.experiments.worker import Task
+from fdgcl.experiments.unit_task import UnitTask
 
 Kind = tuple[str, str]  # dataset and part: units of one kind take about as long
 
 
-def kind_of(task: Task) -> Kind:
+def kind_of(task: UnitTask) -> Kind:
     """What a task's time is estimated by."""
     return task.experiment.dataset, task.unit.part
 
@@ -18,7 +18,7 @@ def kind_of(task: Task) -> Kind:
 class TaskQueue:
     """The tasks that are left: kinds never seen before first, then the longest.
 
-    Starting with one of each kind tells early how long everything takes; of the rest
+    Starting with one of each kind shows early how long everything takes; of the rest
     the longest come first, so that no process is left with one of them at the end.
 
     Args:
@@ -27,10 +27,10 @@ class TaskQueue:
     """
 
     def __init__(
-        self, tasks: Iterable[Task], known: Iterable[tuple[Kind, float]] = ()
+        self, tasks: Iterable[UnitTask], known: Iterable[tuple[Kind, float]] = ()
     ) -> None:
         self._left = list(tasks)
-        self._running: list[Task] = []
+        self._running: list[UnitTask] = []
         self._seconds: dict[Kind, list[float]] = {}
         for kind, seconds in known:
             self._seconds.setdefault(kind, []).append(seconds)
@@ -39,7 +39,7 @@ class TaskQueue:
     def __len__(self) -> int:
         return len(self._left)
 
-    def take(self) -> Task:
+    def take(self) -> UnitTask:
         """Take the next task off the list."""
         task = max(self._left, key=self._urgency)
         self._left.remove(task)
@@ -47,7 +47,7 @@ class TaskQueue:
         self._started.add(kind_of(task))
         return task
 
-    def finish(self, task: Task, seconds: float | None) -> None:
+    def finish(self, task: UnitTask, seconds: float | None) -> None:
         """Note that a task is done, and what it took; None when it failed."""
         self._running.remove(task)
         if seconds is not None:
@@ -63,7 +63,7 @@ class TaskQueue:
         longest = max(left, default=0.0)
         return max(sum(left) / processes, longest)
 
-    def _urgency(self, task: Task) -> tuple[bool, float]:
+    def _urgency(self, task: UnitTask) -> tuple[bool, float]:
         kind = kind_of(task)
         seconds = self._seconds.get(kind)
         return kind not in self._started, fmean(seconds) if seconds else 0.0

@@ -1,6 +1,6 @@
 """What goes in: graphs from files, other libraries, known datasets or a generator.
 
-The names below are loaded when first used: who has a graph needs no reader of files.
+The names below are loaded when first used: a graph in memory needs no reader of files.
 """
 
 from __future__ import annotations

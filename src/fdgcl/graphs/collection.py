@@ -42,6 +42,14 @@ class GraphDataset:
 
     Raises:
         InputError: The parts do not make up a dataset; the message names the part.
+
+    Example:
+        >>> from fdgcl import Graph, GraphDataset
+        >>> ring = Graph.from_edges([(0, 1), (1, 2), (2, 0)])
+        >>> path = Graph.from_edges([(0, 1), (1, 2)])
+        >>> graphs = GraphDataset.from_graphs([ring, path], y=["ring", "path"])
+        >>> len(graphs), graphs.graph.num_nodes, graphs.class_names
+        (2, 6, ('path', 'ring'))
     """
 
     graph: Graph
@@ -215,8 +223,8 @@ class GraphDataset:
 
     @classmethod
     def from_pyg(cls, graphs: Iterable[Any], **options: Any) -> GraphDataset:
-        """Make a dataset of many `Data`; see `adaptors.graphs_from_pyg`."""
-        from fdgcl.graphs.adaptors import graphs_from_pyg
+        """Make a dataset of many `Data`; see `pyg.graphs_from_pyg`."""
+        from fdgcl.graphs.pyg import graphs_from_pyg
 
         return graphs_from_pyg(graphs, **options)
 

@@ -6,32 +6,38 @@ docs/datasets.md describes every array.
 from __future__ import annotations
 
 import os
-import zipfile
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from fdgcl._checks import InputError
-from fdgcl._files import atomic_path
-from fdgcl._memory import available_bytes
-from fdgcl.graphs.files.arrays import DAMAGE, opened_archive, sound_text
-from fdgcl.graphs.files.declared import refuse_false_sizes
-from fdgcl.graphs.files.signature import refuse_foreign
+from fdgcl.graphs.compact_arrays import (
+    EDGES_AND_FEATURES,
+    Arrays,
+    adjacency_of,
+    edge_arrays,
+    edges_of,
+    feature_arrays,
+    features_of,
+    load_arrays,
+    names_of,
+    need,
+    plain_array,
+    refuse_too_many,
+    save_arrays,
+    whole_numbers,
+)
 from fdgcl.graphs.graph import Graph
 from fdgcl.graphs.splits import Splits
 from fdgcl.graphs.targets import Targets
 
-Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
-
 UNNAMED_SPLIT = "as stored"
 
 _RELATIONS = ("relation_names", "relation_ptr", "relation_index", "relation_weight")
-_SPARSE_FEATURES = ("x_data", "x_indices", "x_indptr", "x_shape")
-EDGES_AND_FEATURES = {"edge_index", "edge_weight", "x", *_SPARSE_FEATURES}
 _MASKS = ("train_mask", "val_mask", "test_mask")
 _KNOWN = {
     *EDGES_AND_FEATURES,
@@ -50,6 +56,13 @@ def read_compact(path: str | os.PathLike[str]) -> Graph:
 
     Raises:
         InputError: The file is missing, damaged or of another kind.
+
+    Example:
+        >>> from fdgcl import block_model
+        >>> from fdgcl.graphs import read_compact, write_compact
+        >>> write_compact("mine.npz", block_model(50))
+        >>> read_compact("mine.npz").num_nodes
+        50
     """
     file = Path(path)
     arrays = load_arrays(file, _KNOWN, refuse_many)
@@ -67,6 +80,11 @@ def write_compact(path: str | os.PathLike[str], graph: Graph) -> None:
 
     Raises:
         InputError: The file cannot be written.
+
+    Example:
+        >>> from fdgcl import block_model
+        >>> from fdgcl.graphs import write_compact
+        >>> write_compact("mine.npz", block_model(50))
     """
     save_arrays(path, to_arrays(graph))
 
@@ -99,13 +117,6 @@ def to_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
-def edge_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays that hold the edges."""
-    edges = graph.adjacency.tocoo()
-    arrays = {"edge_index": np.stack([edges.row, edges.col]).astype(np.int32)}
-    return arrays | ({"edge_weight": edges.data} if graph.is_weighted else {})
-
-
 def _relation_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
     if graph.relations is None:
         return {}
@@ -120,31 +131,6 @@ def _relation_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
     return dict(zip(_RELATIONS, values, strict=True))
 
 
-def feature_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays that hold the features; none without features."""
-    if sparse.issparse(graph.features):
-        x: Any = graph.features
-        parts = (x.data, x.indices, x.indptr, np.array(x.shape, np.int64))
-        return dict(zip(_SPARSE_FEATURES, parts, strict=True))
-    return {} if graph.features is None else {"x": np.asarray(graph.features)}
-
-
-def save_arrays(path: str | os.PathLike[str], arrays: Arrays) -> None:
-    """Write arrays as a compressed `.npz` whose bytes depend on the arrays alone."""
-    with (
-        atomic_path(path) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file,
-    ):
-        for name in sorted(arrays):
-            # A fixed date: by default an archive records when it was made.
-            entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            with file.open(entry, "w", force_zip64=True) as stream:
-                np.lib.format.write_array(
-                    stream, np.asarray(arrays[name], order="C"), allow_pickle=False
-                )
-
-
 def refuse_many(file: Path, names: Collection[str]) -> None:
     """Refuse a file that holds many graphs."""
     if "ptr" in names:
@@ -153,49 +139,6 @@ def refuse_many(file: Path, names: Collection[str]) -> None:
             "reads it"
         )
         raise InputError(message)
-
-
-def load_arrays(
-    file: Path, known: Collection[str], refuse: Callable[[Path, Collection[str]], None]
-) -> dict[str, npt.NDArray[Any]]:
-    """Return those arrays of an `.npz` file that a format knows.
-
-    Args:
-        file: The file.
-        known: Names of the arrays to read; others are left alone.
-        refuse: Called with the file and its names, to refuse another format.
-
-    Raises:
-        InputError: The file is missing, damaged or of another kind.
-    """
-    if not file.exists():
-        message = f"there is no file {file}"
-        raise InputError(message)
-    if file.is_dir():
-        message = f"{file} is a folder, not a compact .npz file"
-        raise InputError(message)
-    refuse_foreign(file, ("npz", "zip"), "a compact .npz file")
-    refuse_false_sizes(file, known)
-    try:
-        with opened_archive(file) as archive:
-            refuse(file, archive.files)
-            # An entry that does not begin as an array comes back as bytes.
-            return {
-                name: sound_text(np.asarray(archive[name]))
-                for name in archive.files
-                if name in known
-            }
-    except InputError:
-        raise
-    except PermissionError as error:
-        message = f"{file} may not be read: {error.strerror}"
-        raise InputError(message) from error
-    except DAMAGE as error:
-        message = (
-            f"{file} cannot be read as a compact .npz file: it is damaged, cut off or "
-            "of another kind"
-        )
-        raise InputError(message) from error
 
 
 def _assemble(arrays: Arrays, file: Path) -> Graph:
@@ -251,80 +194,11 @@ def _refuse_false_count(nodes: int, arrays: Arrays, features: Any) -> None:
     refuse_too_many(nodes, "num_nodes")
 
 
-def refuse_too_many(nodes: int, name: str) -> None:
-    """Refuse more nodes than memory has room to number.
-
-    Args:
-        nodes: As declared.
-        name: The array that does.
-    """
-    if nodes * np.dtype(np.int64).itemsize > available_bytes():
-        message = f"{name} is {nodes}, more than memory holds"
-        raise InputError(message)
-
-
-def features_of(arrays: Arrays) -> Any:
-    """Return the features as stored, dense or CSR, or None."""
-    if "x" in arrays:
-        return arrays["x"]
-    if not any(name in arrays for name in _SPARSE_FEATURES):
-        return None
-    data, indices = need(arrays, "x_data"), need(arrays, "x_indices")
-    if data.size == 1:  # one value for all entries, as in a 0/1 bag of words
-        data = np.full(indices.shape, data.reshape(-1)[0])
-    if data.dtype.kind not in "biuf" or data.shape != indices.shape:
-        message = (
-            "x_data must hold one number per entry of x_indices, got "
-            f"{data.dtype} of shape {data.shape} for {indices.shape}"
-        )
-        raise InputError(message)
-    try:
-        shape = tuple(whole_numbers(arrays, "x_shape").tolist())
-        columns = whole_numbers(arrays, "x_indices")
-        starts = whole_numbers(arrays, "x_indptr")
-        matrix = sparse.csr_array((data, columns, starts), shape=shape)
-        matrix.check_format(full_check=True)
-    except (ValueError, TypeError, IndexError) as error:
-        if isinstance(error, InputError):
-            raise
-        message = f"x_indices, x_indptr and x_shape do not fit together ({error})"
-        raise InputError(message) from None
-    return matrix
-
-
-def adjacency_of(arrays: Arrays, nodes: int) -> sparse.csr_array:
-    """Return the adjacency matrix of the stored edges."""
-    edges = _edges(arrays, "edge_index", nodes)
-    weights = arrays.get("edge_weight", np.ones(edges.shape[1], np.float32))
-    if weights.shape != edges.shape[1:] or weights.dtype.kind not in "biuf":
-        message = (
-            f"edge_weight must hold one number per edge, {edges.shape[1]}, got "
-            f"{weights.dtype} of shape {weights.shape}"
-        )
-        raise InputError(message)
-    matrix = sparse.coo_array((weights, tuple(edges)), shape=(nodes, nodes)).tocsr()
-    if "edge_weight" not in arrays:
-        matrix.data[:] = 1
-    return matrix
-
-
-def _edges(arrays: Arrays, name: str, nodes: int) -> npt.NDArray[Any]:
-    edges = whole_numbers(arrays, name)
-    if edges.ndim != 2 or edges.shape[0] != 2:
-        message = f"{name} must have shape (2, edges), got {edges.shape}"
-        raise InputError(message)
-    if edges.size and not (edges.min() >= 0 and edges.max() < nodes):
-        wrong = edges[(edges < 0) | (edges >= nodes)][0]
-        message = f"{name} must name nodes 0 to {nodes - 1}, got {wrong}"
-        raise InputError(message)
-    return edges
-
-
 def _relations(arrays: Arrays, nodes: int) -> dict[str, sparse.csr_array] | None:
     names = names_of(arrays, "relation_names")
     if names is None:
         return None
-    edges = _edges(arrays, "relation_index", nodes)
+    edges = edges_of(arrays, "relation_index", nodes)
     weights = need(arrays, "relation_weight")
     ends = whole_numbers(arrays, "relation_ptr")
     count = edges.shape[1]
@@ -363,31 +237,3 @@ def _splits(arrays: Arrays, nodes: int) -> Splits | None:
             raise InputError(message)
     train, val, test = (np.ascontiguousarray(mask.T) for mask in masks)
     return Splits(train, val, test, name=name)
-
-
-def names_of(arrays: Arrays, key: str) -> tuple[str, ...] | None:
-    """Return an array of names as strings, or None without it."""
-    return tuple(map(str, arrays[key].ravel())) if key in arrays else None
-
-
-def need(arrays: Arrays, name: str) -> npt.NDArray[Any]:
-    """Return an array, or refuse a file without it."""
-    if name not in arrays:
-        found = ", ".join(sorted(arrays)) or "none that this format knows"
-        message = f"the array {name} is missing (found: {found})"
-        raise InputError(message)
-    return arrays[name]
-
-
-def whole_numbers(arrays: Arrays, name: str) -> npt.NDArray[Any]:
-    """Return an array of whole numbers, or refuse a file without it."""
-    array = need(arrays, name)
-    if array.dtype.kind not in "iu":
-        message = f"{name} must hold whole numbers, got {array.dtype}"
-        raise InputError(message)
-    return array
-
-
-def plain_array(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return strings as a unicode array, which needs no pickle; numbers as is."""
-    return values.astype(np.str_) if values.dtype == object else values

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from fdgcl._checks import InputError
 from fdgcl.graphs.collection import GraphDataset
-from fdgcl.graphs.compact import (
+from fdgcl.graphs.compact_arrays import (
     EDGES_AND_FEATURES,
     Arrays,
     adjacency_of,
@@ -56,6 +56,14 @@ def read_compact_graphs(
     Raises:
         InputError: The file is missing, damaged or of another kind, or attributes
             are asked for and not there.
+
+    Example:
+        >>> from fdgcl import GraphDataset, block_model
+        >>> from fdgcl.graphs import read_compact_graphs, write_compact_graphs
+        >>> graphs = GraphDataset.from_graphs([block_model(20), block_model(30)])
+        >>> write_compact_graphs("mine.npz", graphs)
+        >>> read_compact_graphs("mine.npz").ptr.tolist()
+        [0, 20, 50]
     """
     file = Path(path)
     arrays = load_arrays(file, _KNOWN, _refuse_one)
@@ -101,6 +109,12 @@ def write_compact_graphs(
 
     Raises:
         InputError: The file cannot be written.
+
+    Example:
+        >>> from fdgcl import GraphDataset, block_model
+        >>> from fdgcl.graphs import write_compact_graphs
+        >>> graphs = GraphDataset.from_graphs([block_model(20), block_model(30)])
+        >>> write_compact_graphs("mine.npz", graphs)
     """
     graph = dataset.graph
     arrays = {"ptr": dataset.ptr, **edge_arrays(graph)}

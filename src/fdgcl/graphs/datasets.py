@@ -93,6 +93,12 @@ def load_dataset(
         InputError: The name is unknown, the dataset is not there, its sizes are not
             those of the catalogue, or it is one of many graphs.
         MissingExtraError: PyTorch Geometric is needed and not installed.
+
+    Example:
+        >>> from fdgcl import load_dataset
+        >>> graph = load_dataset("cora-bundled")
+        >>> graph.num_nodes, graph.num_features, graph.num_classes
+        (2708, 1433, 7)
     """
     if is_compact_path(name):
         return read_compact(name)
@@ -139,6 +145,14 @@ def load_graphs(
         InputError: The name is unknown, the dataset is not there, its sizes are not
             those of the catalogue, or it is one graph.
         MissingExtraError: PyTorch Geometric is needed and not installed.
+
+    Example:
+        >>> from fdgcl import GraphDataset, block_model, load_graphs
+        >>> from fdgcl.graphs import write_compact_graphs
+        >>> graphs = GraphDataset.from_graphs([block_model(20), block_model(30)])
+        >>> write_compact_graphs("mine.npz", graphs)
+        >>> len(load_graphs("mine.npz"))
+        2
     """
     if is_compact_path(name):
         return read_compact_graphs(name, attributes=attributes)

@@ -1,4 +1,4 @@
-"""Graphs and features of which an embedding would mean little, told beforehand."""
+"""Graphs and features whose embedding would mean little, found before training."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from scipy.sparse import csr_array
 from fdgcl._checks import InputError
 from fdgcl.graphs.moments import ColumnMoments
 
-#: Share of all variance from which on a column leaves the others no say: with it, the
+#: Share of all variance above which one column outweighs the others: with it, the
 #: effective ranks of both views fall below 1.5.
 DOMINATING = 0.99
-#: Share from which on a column alone decides what the features of linked nodes say.
+#: Share above which one column alone decides how alike linked nodes are.
 OUTWEIGHING = 0.5
 
 
 @dataclass(frozen=True)
 class FeatureFindings:
-    """What the variances of the columns tell, as the model sees the features.
+    """The variances of the columns, as the model sees the features.
 
     Attributes:
         columns: How many there are.
@@ -78,10 +78,10 @@ class FeatureFindings:
 
     @property
     def warning(self) -> str | None:
-        """What to tell before training; None where there is nothing."""
+        """What to warn of before training; None if nothing."""
         if self.varying == 0:
             return (
-                f"{self.cause}, so that the embedding can tell of their degrees alone: "
+                f"{self.cause}, so that the embedding can show only their degrees: "
                 "leave them out, and features are made from the edges"
             )
         if self.is_dominated:

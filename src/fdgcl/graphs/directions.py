@@ -1,4 +1,4 @@
-"""Whom a node gathers from, and how what it gathers is weighed: words and no code."""
+"""Names of the directions a node gathers from, and of the normalisations."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import sparse
 
-from fdgcl._checks import InputError, check_count
+from fdgcl._checks import InputError
 from fdgcl.graphs import ids as node_ids
-from fdgcl.graphs._validate import all_finite, float_array, id_array
-from fdgcl.graphs.files.arrow import is_dataframe
-from fdgcl.graphs.graph import Graph
+from fdgcl.graphs._validate import all_finite, float_array
 from fdgcl.graphs.ids import ArrowIds
-from fdgcl.graphs.labels import encode_labels
-from fdgcl.graphs.splits import Splits
 
 Indices = npt.NDArray[np.int64]
 
@@ -27,102 +22,16 @@ Indices = npt.NDArray[np.int64]
 MOST_RELATIONS = 1000
 
 
-def from_edges(
-    edges: Any,
-    features: Any = None,
-    *,
-    weights: Any = None,
-    edge_types: Any = None,
-    ids: Any = None,
-    num_nodes: int | None = None,
-    y: Any = None,
-    splits: Splits | None = None,
-    class_names: Sequence[str] | None = None,
-    feature_names: Sequence[str] | None = None,
-    name: str = "graph",
-    source: str = "edges in memory",
-) -> Graph:
-    """Make a graph of pairs of node ids; `Graph.from_edges` says how."""
-    if is_dataframe(edges) or is_dataframe(features):
-        others = {"weights": weights, "ids": ids, "num_nodes": num_nodes, "y": y}
-        named = {"splits": splits, "class_names": class_names}
-        return _from_tables(edges, features, name, {**others, **named})
-    start, end = _columns(edges)
-    known = _known_ids(start, end, ids, _length(features, y, num_nodes))
-    if y is not None and (class_names is not None or _is_codes(y)):
-        y = np.asarray(y)
-    elif y is not None:
-        y, class_names = encode_labels(y)
-    rows, columns = endpoints(start, end, known)
-    values = checked_weights(weights, len(start))
-    nodes = len(known)
-    return Graph(
-        adjacency=build_csr(rows, columns, values, nodes),
-        relations=(
-            None
-            if edge_types is None
-            else relations_of(rows, columns, values, edge_types, nodes)
-        ),
-        features=features,
-        y=y,
-        splits=splits,
-        ids=node_ids.as_numpy(known),
-        class_names=None if class_names is None else tuple(class_names),
-        feature_names=None if feature_names is None else tuple(feature_names),
-        name=name,
-        source=source,
-    )
-
-
-def _from_tables(
-    edges: Any, features: Any, name: str, others: Mapping[str, Any]
-) -> Graph:
-    """Make a graph of data frames, which say themselves what their columns are."""
-    # Here, as the reader of tables needs this module.
-    from fdgcl.graphs.readers import read_graph
-
-    given = [key for key, value in others.items() if value is not None]
-    plain = features is None or is_dataframe(features)
-    if given or not is_dataframe(edges) or not plain:
-        extra = (
-            "edges" if not is_dataframe(edges) else given[0] if given else "features"
-        )
-        message = (
-            "edges and features must both be data frames, whose columns hold weights "
-            f"and ids as well, or both be arrays; got {extra} beside a data frame (see "
-            "Graph.from_pandas)"
-        )
-        raise InputError(message)
-    return read_graph(edges, features, name=name)
-
-
-def adjacency(
-    start: ArrowIds,
-    end: ArrowIds,
-    known: ArrowIds,
-    weights: npt.NDArray[Any] | None,
-    where: str = "the nodes given",
-) -> sparse.csr_array:
-    """Return the adjacency matrix over the nodes `known`.
+def endpoints(
+    start: ArrowIds, end: ArrowIds, known: ArrowIds, where: str = "the nodes given"
+) -> tuple[Indices, Indices]:
+    """Return row and column of each edge in the adjacency matrix.
 
     Args:
         start: Id at which each edge starts.
         end: Id at which each edge ends.
         known: Ids of all nodes, in the order of the rows.
-        weights: One weight per edge, or None for an edge that counts once.
         where: What `known` comes from, for the message about an unknown id.
-
-    Raises:
-        InputError: An edge names an id that is not known.
-    """
-    rows, columns = endpoints(start, end, known, where)
-    return build_csr(rows, columns, weights, len(known))
-
-
-def endpoints(
-    start: ArrowIds, end: ArrowIds, known: ArrowIds, where: str = "the nodes given"
-) -> tuple[Indices, Indices]:
-    """Return row and column of each edge; see `adjacency` for the arguments.
 
     Raises:
         InputError: An edge names an id that is not known.
@@ -255,65 +164,6 @@ def checked_weights(weights: Any, edges: int) -> npt.NDArray[Any] | None:
     return array
 
 
-def _columns(edges: Any) -> tuple[ArrowIds, ArrowIds]:
-    if hasattr(edges, "__array__"):
-        table = np.asarray(edges)
-        if table.ndim == 2 and table.shape[1] == 2:
-            pairs = table
-        elif table.ndim == 2 and table.shape[0] == 2:
-            pairs = table.T
-        else:
-            pairs = np.empty((0, 2))
-        if table.size and not pairs.size:
-            message = (
-                "edges must be pairs of ids, of shape (E, 2) or (2, E), got shape "
-                f"{table.shape}"
-            )
-            raise InputError(message)
-        both = node_ids.from_values(
-            id_array(np.concatenate((pairs[:, 0], pairs[:, 1])))
-        )
-    else:
-        starts, ends = _listed(list(edges))
-        both = node_ids.from_values(starts + ends)
-    half = len(both) // 2
-    return both[:half], both[half:]
-
-
-def _listed(edges: list[Any]) -> tuple[list[Any], list[Any]]:
-    sizes = {-1 if isinstance(e, str | bytes) else _size(e) for e in edges}
-    if sizes <= {2}:
-        return [first for first, _ in edges], [second for _, second in edges]
-    if len(edges) == 2 and len(sizes) == 1 and -1 not in sizes:
-        return list(edges[0]), list(edges[1])
-    message = "edges must be pairs of ids, got items that are not pairs"
-    raise InputError(message)
-
-
-def _size(item: Any) -> int:
-    return len(item) if hasattr(item, "__len__") else -1
-
-
-def _length(features: Any, y: Any, num_nodes: int | None) -> int | None:
-    if num_nodes is not None:
-        return check_count("num_nodes", num_nodes)
-    if features is not None:
-        return int(np.shape(features)[0] if np.ndim(features) else features.shape[0])
-    return None if y is None else len(y)
-
-
-def _known_ids(
-    start: ArrowIds, end: ArrowIds, ids: Any, length: int | None
-) -> ArrowIds:
-    if ids is not None:
-        known = node_ids.from_values(ids)
-        node_ids.refuse_repeated(known, "ids")
-        return known
-    if length is not None:
-        return pa.array(np.arange(length, dtype=np.int64))
-    return node_ids.distinct(start, end)
-
-
 def _refuse_unknown(
     start: ArrowIds, end: ArrowIds, rows: Indices, columns: Indices, where: str
 ) -> None:
@@ -329,8 +179,3 @@ def _refuse_unknown(
 
 def _chunks(column: ArrowIds) -> list[pa.Array]:
     return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-
-
-def _is_codes(y: Any) -> bool:
-    array = np.asarray(y)
-    return array.dtype.kind in "iu" and (array.size == 0 or bool(array.min() >= -1))

@@ -1,4 +1,4 @@
-"""A short hash that tells graphs apart."""
+"""A short hash by which graphs can be distinguished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large graphs written to files chunk by chunk, to try out what scales.
+"""Large graphs written to files chunk by chunk, for trials at scale.
 
 Ranks of nodes are drawn by inverting the integral of their expected degrees instead of
 searching in a table of sums: a hundred million draws then take seconds. A rank's
@@ -60,7 +60,7 @@ class PowerLawFiles:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse sizes that are none."""
+        """Refuse sizes that make no graph."""
         check_count("nodes", self.nodes, minimum=2)
         check_count("edges", self.edges)
         check_count("features", self.features, minimum=0)
@@ -180,7 +180,7 @@ class PowerLawFiles:
         return pa.int32() if self.nodes <= 2**31 else pa.int64()
 
     def _rng(self, who: str, number: int) -> np.random.Generator:
-        """Dice of its own for each chunk: chunks can be drawn in any order."""
+        """A random generator for each chunk: chunks can be drawn in any order."""
         return np.random.default_rng([self.seed, _WHO[who], number])
 
 

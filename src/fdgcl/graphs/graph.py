@@ -55,6 +55,14 @@ class Graph:
 
     Raises:
         InputError: The parts do not make up a graph; the message names the part.
+
+    Example:
+        >>> from fdgcl import Graph
+        >>> graph = Graph.from_edges([("ann", "bob"), ("bob", "cid")])
+        >>> graph.num_nodes, graph.num_edges, graph.is_symmetric
+        (3, 2, False)
+        >>> graph.ids.tolist()
+        ['ann', 'bob', 'cid']
     """
 
     adjacency: sparse.csr_array
@@ -170,11 +178,6 @@ class Graph:
         - with `features`, `y` or `num_nodes` alone: 0..N-1;
         - with edges alone: the ids met, sorted.
 
-        >>> edges = [("ann", "tea"), ("bob", "tea"), ("ann", "bob")]
-        >>> graph = Graph.from_edges(edges, edge_types=["buys", "buys", "knows"])
-        >>> {name: matrix.nnz for name, matrix in graph.relations.items()}
-        {'buys': 2, 'knows': 1}
-
         Args:
             edges: (E, 2) or (2, E) array or a list of pairs; two by two is read as
                 two rows, one edge each.
@@ -193,8 +196,15 @@ class Graph:
 
         Raises:
             InputError: An edge names an id that is not there, or the parts do not fit.
+
+        Example:
+            >>> from fdgcl import Graph
+            >>> edges = [("ann", "tea"), ("bob", "tea"), ("ann", "bob")]
+            >>> graph = Graph.from_edges(edges, edge_types=["buys", "buys", "knows"])
+            >>> {name: matrix.nnz for name, matrix in graph.relations.items()}
+            {'buys': 2, 'knows': 1}
         """
-        from fdgcl.graphs.edges import from_edges
+        from fdgcl.graphs.edge_pairs import from_edges
 
         return from_edges(
             edges,
@@ -228,6 +238,7 @@ class Graph:
 
         Example:
             >>> import pyarrow as pa
+            >>> from fdgcl import Graph
             >>> edges = pa.table({"payer": [1, 2], "payee": [2, 3], "amount": [9, 5]})
             >>> people = pa.table({"id": [1, 2, 3], "age": [31, 52, 47]})
             >>> graph = Graph.from_pandas(edges, people, weight="amount")
@@ -240,14 +251,28 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, adjacency: Any, features: Any = None, **others: Any) -> Graph:
-        """Make a graph of a square SciPy sparse matrix; see `adaptors.from_scipy`."""
+        """Make a graph of a square SciPy sparse matrix; see `adaptors.from_scipy`.
+
+        Example:
+            >>> from scipy.sparse import csr_array
+            >>> from fdgcl import Graph
+            >>> Graph.from_scipy(csr_array([[0, 1], [1, 0]])).num_edges
+            2
+        """
         from fdgcl.graphs.adaptors import from_scipy
 
         return from_scipy(adjacency, features, **others)
 
     @classmethod
     def from_networkx(cls, graph: Any, **options: Any) -> Graph:
-        """Make a graph of a NetworkX graph; see `adaptors.from_networkx`."""
+        """Make a graph of a NetworkX graph; see `adaptors.from_networkx`.
+
+        Example:
+            >>> import networkx as nx
+            >>> from fdgcl import Graph
+            >>> Graph.from_networkx(nx.path_graph(4)).num_nodes
+            4
+        """
         from fdgcl.graphs.adaptors import from_networkx
 
         return from_networkx(graph, **options)
@@ -256,9 +281,9 @@ class Graph:
     def from_pyg(cls, data: Any, **options: Any) -> Graph:
         """Make a graph of PyTorch Geometric's `Data` or `HeteroData`.
 
-        See `adaptors.from_pyg`.
+        See `pyg.from_pyg`.
         """
-        from fdgcl.graphs.adaptors import from_pyg
+        from fdgcl.graphs.pyg import from_pyg
 
         return from_pyg(data, **options)
 

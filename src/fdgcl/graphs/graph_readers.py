@@ -1,4 +1,4 @@
-"""From tables to many graphs: one edge list, and a table that says whose a node is."""
+"""Many graphs from tables: one edge list, and the graph that each node belongs to."""
 
 from __future__ import annotations
 
@@ -57,6 +57,7 @@ def read_graphs(
 
     Example:
         >>> import pyarrow as pa
+        >>> from fdgcl.graphs import read_graphs
         >>> edges = pa.table({"source": ["a", "c"], "target": ["b", "d"]})
         >>> whose = pa.table({"node": ["a", "b", "c", "d"], "graph": [1, 1, 2, 2]})
         >>> len(read_graphs(edges, whose))
@@ -74,8 +75,8 @@ def read_graphs(
                 "--edge-type-column (edge_type) goes with one graph, not with many"
             )
             raise InputError(message)
-        told = "edge types are not used where there are many graphs: all edges count"
-        graph = replace(graph, relations=None, reading=(*graph.reading, told))
+        note = "edge types are not used where there are many graphs: all edges count"
+        graph = replace(graph, relations=None, reading=(*graph.reading, note))
     dataset = _group(graph, graph_ids, graph_column, chosen)
     if labels is None:
         return dataset
@@ -155,7 +156,7 @@ def _owners(
 
 
 def _with_lonely(graph: Graph, ids: Any) -> Graph:
-    """Return a graph with nodes more at the end, which have no edge."""
+    """Return a graph with further nodes at the end, which have no edge."""
     edges = graph.adjacency.copy()
     edges.resize((len(ids), len(ids)))
     return replace(graph, adjacency=edges, ids=node_ids.as_numpy(ids))

@@ -9,16 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from fdgcl._checks import InputError
-from fdgcl.graphs.adaptors import as_array, pyg_edges, pyg_labels, pyg_masks, stacked
 from fdgcl.graphs.edges import build_csr, checked_weights
 from fdgcl.graphs.graph import Graph
 from fdgcl.graphs.labels import as_codes
 from fdgcl.graphs.node_types import padded
+from fdgcl.graphs.pyg_parts import as_array, pyg_edges, pyg_labels, pyg_masks, stacked
 from fdgcl.graphs.splits import Splits
 
 
 def from_hetero(data: Any, name: str, source: str) -> Graph:
-    """Make a graph of a `HeteroData`; `adaptors.from_pyg` says how."""
+    """Make a graph of a `HeteroData`; `pyg.from_pyg` says how."""
     sizes = {kind: _size(kind, data[kind]) for kind in data.node_types}
     places = np.cumsum([0, *sizes.values()])
     blocks = {

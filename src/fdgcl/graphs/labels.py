@@ -22,6 +22,12 @@ def encode_labels(values: Any) -> tuple[Codes, tuple[str, ...]]:
 
     Raises:
         InputError: Leaving out -1 leaves one class, so that -1 may be meant as another.
+
+    Example:
+        >>> from fdgcl.graphs import encode_labels
+        >>> codes, classes = encode_labels(["low", None, "high", "low"])
+        >>> codes.tolist(), classes
+        ([1, -1, 0, 1], ('high', 'low'))
     """
     array = np.asarray(values)
     if array.dtype.kind in "OSU":

@@ -38,7 +38,7 @@ def read_features(
     """Read features from no table, one or several; `read_graph` says how.
 
     Several tables are blocks of one matrix: a node has numbers in the columns of its
-    own table and zeros in those of others, and one column per table says whose it is.
+    own table and zeros in those of others, and one column per table marks its nodes.
 
     Args:
         sources: None, a table, several tables, or tables by the name of their type.
@@ -99,7 +99,7 @@ def _type_name(table: Any, number: int) -> str:
 def _schemas(
     types: Sequence[str], given: Schemas | None
 ) -> tuple[dict[str, FeatureSchema | None], list[str]]:
-    """Return how each table becomes numbers, by type, and what is to be told."""
+    """Return how each table becomes numbers, by type, and lines to report."""
     if given is None:
         return dict.fromkeys(types), []
     if not isinstance(given, Mapping) or len(given) != len(types):

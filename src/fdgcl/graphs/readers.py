@@ -1,4 +1,4 @@
-"""Reading a graph of one's own: edges, and maybe features and labels, from tables."""
+"""Reading a graph from tables: edges and, if there are any, features and labels."""
 
 from __future__ import annotations
 
@@ -85,6 +85,7 @@ def read_graph(
 
     Example:
         >>> import pyarrow as pa
+        >>> from fdgcl import read_graph
         >>> edges = pa.table({"payer": ["a", "b"], "payee": ["b", "c"], "note": [1, 2]})
         >>> read_graph(edges).reading
         ('edges: payer -> payee; ignored: note',)
@@ -122,6 +123,7 @@ def read_labels(path: TableLike, ids: Any, **options: Any) -> Targets:
 
     Example:
         >>> import pyarrow as pa
+        >>> from fdgcl.graphs import read_labels
         >>> table = pa.table({"id": [7, 8], "risk": ["low", "high"]})
         >>> read_labels(table, [8, 7]).codes.tolist()
         [0, 1]
@@ -145,7 +147,7 @@ class _Nodes:
 
 
 def _head_ids(listed: EdgeList) -> pa.Array:
-    """The ids of the first edges, as a graph larger than memory looks at them too."""
+    """The ids of the first edges, the same ones that an import looks at."""
     return node_ids.distinct(listed.start[:HEAD_ROWS], listed.end[:HEAD_ROWS])
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,13 @@ from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
 from fdgcl.graphs.moments import ColumnMoments
+from fdgcl.graphs.rows import Features, RowSource, row_blocks
 
 FEATURE_SCALINGS = ("none", "row", "tf-idf", "columns")
 #: Those with statistics of the training graph, which a model keeps.
 COLUMN_SCALINGS = ("tf-idf", "columns")
 #: Those that give every row length 1 in the end.
 ROW_SCALINGS = ("row", "tf-idf")
-
-Features: TypeAlias = NDArray[Any] | csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,13 @@ class ColumnScale:
         roots = np.sqrt(squares)
         weights = np.divide(1, roots, out=np.zeros_like(roots), where=roots > 0)
         return cls(weights, moments.means.copy() if centred else None)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short hash."""
+        digest = hashlib.blake2b(self.weights.tobytes(), digest_size=16)
+        digest.update(b"" if self.means is None else self.means.tobytes())
+        return digest.hexdigest()
 
     def part(self, columns: slice) -> ColumnScale:
         """That of some columns."""
@@ -69,17 +76,26 @@ class ColumnScale:
         return rows
 
 
-def column_scale(x: Features, scaling: str) -> ColumnScale | None:
+def fit_scaling(features: RowSource, scaling: str) -> ColumnScale | None:
     """What a scaling does to the columns of features; None if nothing.
+
+    Args:
+        features: Dense or sparse, in memory or in a store.
+        scaling: `none`, `row`, `tf-idf` or `columns`.
 
     Raises:
         InputError: The features are not such as the scaling is for.
+
+    >>> import numpy as np
+    >>> x = np.array([[2.0, 0.0], [4.0, 3.0]])
+    >>> fit_scaling(x, "columns").means
+    array([3. , 1.5])
     """
     if scaling == "tf-idf":
-        return ColumnScale(column_rarity(x))
+        return ColumnScale(_rarity(features))
     if scaling == "columns":
-        moments = ColumnMoments.of(x)
-        return ColumnScale.standard(moments, centred=not isinstance(x, csr_array))
+        centred = not isinstance(features, csr_array)
+        return ColumnScale.standard(ColumnMoments.of(features), centred=centred)
     return None
 
 
@@ -97,43 +113,56 @@ def scale_features(
     """
     if scaling == "none":
         return x
-    columns = columns or column_scale(x, scaling)
+    columns = columns or fit_scaling(x, scaling)
     if columns is not None:
         x = columns(x)
-    return _unit_rows(x) if scaling in ROW_SCALINGS else x
+    if scaling not in ROW_SCALINGS:
+        return x
+    lengths = row_lengths(x).astype(x.dtype)
+    if not isinstance(x, csr_array):
+        return x / lengths[:, None]
+    data = x.data / np.repeat(lengths, np.diff(x.indptr))
+    return csr_array((data, x.indices, x.indptr), shape=x.shape)
 
 
-def column_rarity(x: Features) -> NDArray[np.float64]:
+def row_lengths(features: RowSource) -> NDArray[np.float64]:
+    """The length of each row, and 1 for rows of zeros: what to divide them by."""
+    lengths = np.empty(features.shape[0])
+    for start, rows in row_blocks(features):
+        stop = start + rows.shape[0]
+        if isinstance(rows, csr_array):
+            squares = np.square(rows.data, dtype=np.float64)
+            places = np.repeat(np.arange(start, stop), np.diff(rows.indptr)) - start
+            found = np.bincount(places, weights=squares, minlength=stop - start)
+        else:
+            found = np.square(rows, dtype=np.float64).sum(axis=1)
+        lengths[start:stop] = np.sqrt(np.where(found > 0, found, 1))
+    return lengths
+
+
+def _rarity(features: RowSource) -> NDArray[np.float64]:
     """The inverse document frequency `log(N / n_j)`; n_j rows have a nonzero in j.
 
     Raises:
         InputError: There are negative features, or no zeros: those are no counts.
     """
-    values = x.data if isinstance(x, csr_array) else x
-    if isinstance(x, csr_array):
-        found = np.bincount(x.indices[x.data != 0], minlength=x.shape[1])
-    else:
-        found = np.count_nonzero(x, axis=0)
-    return rarity(found, x.shape[0], float(values.min(initial=0)))
-
-
-def rarity(
-    nonzeros: NDArray[np.integer], num_rows: int, least: float
-) -> NDArray[np.float64]:
-    """As `column_rarity`, where the features were counted elsewhere.
-
-    Args:
-        nonzeros: Of each column.
-        num_rows: Of all of them.
-        least: The smallest number there is, or 0.
-    """
+    rows, columns = features.shape
+    nonzeros, least = np.zeros(columns, np.int64), 0.0
+    for _, block in row_blocks(features):
+        if isinstance(block, csr_array):
+            values = block.data
+            nonzeros += np.bincount(block.indices[values != 0], minlength=columns)
+        else:
+            values = block
+            nonzeros += np.count_nonzero(block, axis=0)
+        least = min(least, float(values.min(initial=0)))
     if least < 0:
         message = (
             "feature_scaling 'tf-idf' is for counts, and there are negative features; "
             "choose 'row', 'columns' or 'none'"
         )
         raise InputError(message)
-    weights: NDArray[np.float64] = np.log(num_rows / np.maximum(nonzeros, 1))
+    weights: NDArray[np.float64] = np.log(rows / np.maximum(nonzeros, 1))
     if not weights.any():
         message = (
             "feature_scaling 'tf-idf' weighs columns by their zeros, and there are "
@@ -141,14 +170,3 @@ def rarity(
         )
         raise InputError(message)
     return weights
-
-
-def _unit_rows(x: Features) -> Features:
-    if not isinstance(x, csr_array):
-        lengths = np.linalg.norm(x, axis=1, keepdims=True)
-        return x / np.where(lengths > 0, lengths, 1).astype(x.dtype)
-    rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
-    squares = np.bincount(rows, weights=x.data.astype(float) ** 2, minlength=x.shape[0])
-    lengths = np.sqrt(squares)[rows]
-    data = x.data / np.where(lengths > 0, lengths, 1).astype(x.dtype)
-    return csr_array((data, x.indices, x.indptr), shape=x.shape)

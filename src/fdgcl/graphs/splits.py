@@ -1,4 +1,4 @@
-"""Which nodes train, choose and test: masks, one row per split."""
+"""Training, validation and test nodes: masks, one row per split."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ class Splits:
         val: (S, N) masks.
         test: (S, N) masks; no node is in two of the three.
         name: What the splits are: "public", "random 10/10/80, seed 0".
+
+    Example:
+        >>> from fdgcl import Splits
+        >>> Splits(train=[1, 1, 0, 0], val=[0, 0, 1, 0], test=[0, 0, 0, 1])
+        Splits('given': 1 x 2/1/1)
     """
 
     train: Mask
@@ -85,6 +90,11 @@ def random_splits(
         seed: Seed of the draw.
         stratified: Whether each class is split by these fractions on its own, so that
             rare ones are in every part.
+
+    Example:
+        >>> from fdgcl.graphs import random_splits
+        >>> random_splits([0, 1] * 50, train=0.1, val=0.1, count=3)
+        Splits('random 10/10/80, seed 0': 3 x 10/10/80)
     """
     rest = 1.0 - check_fraction("train", train) - check_fraction("val", val)
     fraction = rest if test is None else check_fraction("test", test)
@@ -140,7 +150,7 @@ def _by_class(
 def per_class_split(
     y: Any, *, per_class: int = 20, val: int = 500, test: int = 1000, seed: int = 0
 ) -> Splits:
-    """Draw one split as Planetoid has them: so many training nodes of each class.
+    """Draw one split like Planetoid's: a fixed number of training nodes per class.
 
     Args:
         y: (N,) class codes; a negative code is no label, and such nodes are left out.
@@ -151,6 +161,11 @@ def per_class_split(
 
     Raises:
         InputError: A class, or what is left of all of them, is too small.
+
+    Example:
+        >>> from fdgcl.graphs import per_class_split
+        >>> per_class_split([0, 1] * 50, per_class=5, val=20, test=40)
+        Splits('5 per class / 20 / 40, seed 0': 1 x 10/20/40)
     """
     check_count("per_class", per_class)
     check_count("val", val, minimum=0)

@@ -1,4 +1,4 @@
-"""Graphs made on the spot, for tests, demos and scale runs."""
+"""Random graphs, for tests, demos and scale runs."""
 
 from __future__ import annotations
 
@@ -53,6 +53,12 @@ def block_model(
 
     Raises:
         InputError: An argument is out of range.
+
+    Example:
+        >>> from fdgcl import block_model
+        >>> graph = block_model(100, 2, num_features=8)
+        >>> graph.features.shape, graph.num_classes, len(graph.splits)
+        ((100, 8), 2, 3)
     """
     check_count("num_nodes", num_nodes, minimum=2)
     check_count("num_classes", num_classes)
@@ -108,6 +114,12 @@ def power_law_graph(
         exponent: Exponent of the degree distribution, above 2.
         directed: Keep the direction of each edge instead of entering it both ways.
         seed: Seed; the same arguments give the same graph.
+
+    Example:
+        >>> from fdgcl.graphs import power_law_graph
+        >>> graph = power_law_graph(100, 300, num_features=4)
+        >>> graph.num_nodes, graph.num_features, graph.is_symmetric
+        (100, 4, True)
     """
     check_count("num_nodes", num_nodes, minimum=2)
     check_count("num_edges", num_edges)

@@ -48,6 +48,12 @@ class Targets:
         values: (N,) float64, NaN for no label.
         matrix: (N, L) int8, 1 where a label applies and 0 where not; rows of -1 have
             no label at all.
+
+    Example:
+        >>> from fdgcl.graphs import Targets
+        >>> targets = Targets("values", ("price",), values=[3.5, float("nan"), 2.0])
+        >>> len(targets), targets.num_labelled
+        (3, 2)
     """
 
     kind: Kind
@@ -139,7 +145,7 @@ class Targets:
             raise InputError(message)
 
     def refuse_trivial(self, where: str) -> None:
-        """Refuse what tells nothing when it is predicted.
+        """Refuse labels whose prediction would mean nothing.
 
         Args:
             where: What has these labels, for the message.
@@ -220,6 +226,12 @@ def find_targets(
 
     Raises:
         InputError: They may be read in two ways, or not as the task says.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from fdgcl.graphs import find_targets
+        >>> find_targets([pa.chunked_array([[3.5, 2.0, 9.25]])], ["price"]).kind
+        'values'
     """
     from fdgcl.graphs.target_columns import TargetColumn, indicators, listed_labels
 

@@ -2,7 +2,7 @@
 
 A method is three things, each a class of its own:
 
-- its settings (`fdgcl.methods.settings`);
+- its settings, a `MethodSettings`;
 - its model, a `GraphModel`: weights and whatever else is saved;
 - its `Trainable`: the model on a graph, which the one training loop trains, and which
   embeds the graph's nodes.
@@ -14,26 +14,31 @@ line, tuning, tables, reports) knows methods by these alone.
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Generator, Iterator, Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.optim import Optimizer
 
 from fdgcl._checks import InputError
+from fdgcl._progress import Progress
+from fdgcl.graphs import Graph
+from fdgcl.graphs.data import GraphData
+from fdgcl.graphs.diagnosis import check_edges
 from fdgcl.graphs.scaling import COLUMN_SCALINGS, ColumnScale
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.preparation import (
+    Preparation,
+    check_is_graph,
+    direction_notices,
+    prepare_graph,
+)
+from fdgcl.methods.reuse import check_schema, matched
 from fdgcl.methods.settings import MethodSettings
-
-if TYPE_CHECKING:
-    from fdgcl.methods.preparation import Preparation
+from fdgcl.training.trainable import Trainable
 
 S = TypeVar("S", bound=MethodSettings)
 M = TypeVar("M", bound="GraphModel")
-
-#: Called with what is done and what there is to do.
-Done = Callable[[int, int], None]
 
 
 class GraphModel(nn.Module):
@@ -74,69 +79,44 @@ class GraphModel(nn.Module):
             self.column_means.copy_(torch.from_numpy(columns.means))
 
 
-class Trainable(abc.ABC, Generic[M]):
-    """A model on a graph: what is trained, and what embeds.
+@dataclass(frozen=True)
+class Config:
+    """What a run was begun with; `config.json` says it.
 
-    All that must survive an interruption is in the model (as parameters or buffers) or
-    in the state of the optimiser: a run that goes on from a checkpoint does what it
-    would have done. What is random in an epoch depends on the seed and the epoch alone.
-
-    Args:
-        model: The model.
+    Attributes:
+        method: Name of the method.
+        settings: Its settings.
+        schema: What the features looked like.
+        graph: Name, sizes and fingerprint of the graph it was fitted on.
+        decisions: What the settings left open and the graph decided.
     """
 
-    def __init__(self, model: M) -> None:
-        self.model = model
+    method: str
+    settings: Any
+    schema: dict[str, Any]
+    graph: dict[str, Any]
+    decisions: dict[str, Any]
 
-    @cached_property
-    def optimizer(self) -> Optimizer:
-        """The optimiser of the model's weights, made when training begins."""
-        return self.new_optimizer()
+    @classmethod
+    def of(cls, method: str, prepared: Preparation[Any]) -> Config:
+        """What is to be said of a graph as it was prepared."""
+        return cls(
+            method,
+            prepared.settings,
+            schema=prepared.schema(),
+            graph=prepared.describe_graph(),
+            decisions=prepared.decisions(),
+        )
 
-    @abc.abstractmethod
-    def new_optimizer(self) -> Optimizer:
-        """Make the optimiser."""
+    @property
+    def num_features(self) -> int:
+        """Columns of the features it was fitted on."""
+        return int(self.schema["num_features"])
 
-    @abc.abstractmethod
-    def batches(self, epoch: int) -> Generator[Any, None, None]:
-        """What the updates of an epoch are made of, in order; epochs count from 1.
-
-        A batch is whatever `gradient` takes, and good until the next is asked for: some
-        rows, a pair of augmented graphs, sampled nodes with their negatives.
-        """
-
-    @abc.abstractmethod
-    def gradient(self, batch: Any) -> Tensor:
-        """Leave the gradient of the loss in the weights; return what is logged.
-
-        Returns:
-            The loss, then what `training.diagnostics.diagnose` tells of the views:
-            alignment, principal cosine, and the effective rank of each.
-        """
-
-    def update(self) -> None:
-        """Move the weights by the gradient found last.
-
-        Methods with a schedule of learning rates, or with a moving average of the
-        weights, do both here.
-        """
-        self.optimizer.step()
-
-    def finish(self) -> None:
-        """Keep in the model what embedding needs of the training graph."""
-
-    def blame(self, batch: Any) -> str:  # noqa: ARG002
-        """What to say of the views where the loss is not finite, in brackets."""
-        return ""
-
-    @abc.abstractmethod
-    def blocks(self) -> Iterator[Tensor]:
-        """The embedding of all nodes in order, some rows at a time."""
-
-    def views(self) -> tuple[Tensor, ...]:
-        """The views of all nodes, where a method has several of them."""
-        message = "this method has no views beside its embedding"
-        raise InputError(message)
+    @property
+    def num_relations(self) -> int:
+        """How many times they stand side by side once diffused: by each edge type."""
+        return len(self.schema["relations"] or [None])
 
 
 class Method(abc.ABC, Generic[S, M]):
@@ -145,23 +125,20 @@ class Method(abc.ABC, Generic[S, M]):
     Attributes:
         name: What users choose it by.
         title: What it is called, for people.
-        settings: Its settings.
-        stores: Whether it works on a graph that is larger than memory.
+        settings: The class of its settings.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     settings: type[S]
-    stores: ClassVar[bool] = False
 
-    @abc.abstractmethod
     def prepare(
-        self, data: Any, settings: S, columns: ColumnScale | None = None
+        self, data: GraphData, settings: S, columns: ColumnScale | None = None
     ) -> Preparation[S]:
         """Check a graph against the settings, and plan.
 
         Args:
-            data: A `Graph` or, where the method can, a `Store`.
+            data: The graph; methods that need all of it take no store.
             settings: Of the method.
             columns: What the training graph's columns were scaled by; None for the
                 training graph itself.
@@ -169,14 +146,74 @@ class Method(abc.ABC, Generic[S, M]):
         Raises:
             InputError: They do not go together.
         """
+        graph = self.need_memory(data)
+        told = direction_notices(graph.is_symmetric, settings)
+        return prepare_graph(graph, settings, columns).also_telling(*told)
+
+    def prepare_other(
+        self,
+        data: GraphData,
+        settings: S,
+        schema: dict[str, Any],
+        columns: ColumnScale | None,
+    ) -> Preparation[S]:
+        """Prepare a graph for a model that is trained already, or refuse it.
+
+        Args:
+            data: The graph, whose features must be those of training.
+            settings: The model's.
+            schema: What the training graph's features looked like.
+            columns: What they were scaled by, if by anything.
+        """
+        graph, made, ignored = matched(self.need_memory(data), settings, schema)
+        prepared = self.prepare(graph, made, columns)
+        check_schema(schema, prepared)
+        return prepared.also_telling(*ignored)
+
+    def need_memory(self, data: GraphData) -> Graph:
+        """Return a graph that is in memory; others are refused."""
+        if not isinstance(data, Store):
+            check_is_graph(data)
+            assert isinstance(data, Graph)
+            return data
+        message = (
+            f"method {self.name!r} holds the whole graph in memory and takes no "
+            f"store, got {data.folder}: read edges and features by read_graph, or take "
+            "method 'fdgcl'"
+        )
+        raise InputError(message)
+
+    def check_training(self, prepared: Preparation[S]) -> None:
+        """Refuse a graph that nothing can be learned from, or batches that do not fit.
+
+        Raises:
+            InputError: There is no edge between two nodes, say.
+        """
+        if isinstance(prepared.data, Graph):
+            check_edges(prepared.data.adjacency)
+        processes = prepared.resources.group.size
+        if processes > 1 and isinstance(prepared.data, Graph):
+            message = (
+                "several processes share the work on a store alone, and this graph is "
+                f"in memory: train it by one, got {processes}"
+            )
+            raise InputError(message)
+
+    def check_decisions(self, decisions: dict[str, Any]) -> bool:  # noqa: ARG002
+        """Whether decisions that were read from a file are such as there can be."""
+        return True
+
+    def sizes(self, config: Config) -> set[int]:
+        """Sizes that weights must have: looked at before memory is taken for them."""
+        return {config.num_features * config.num_relations}
 
     @abc.abstractmethod
-    def new_model(self, config: Mapping[str, Any] | Any) -> M:
+    def new_model(self, config: Config) -> M:
         """An untrained model for what a run was begun on, on its device.
 
         Args:
-            config: The `Config` of the run: settings, what the features look like, and
-                what was decided by the graph. No graph: a model is loaded without one.
+            config: Settings, what the features look like, and what was decided by the
+                graph. No graph: a model is loaded without one.
         """
 
     @abc.abstractmethod
@@ -184,9 +221,9 @@ class Method(abc.ABC, Generic[S, M]):
         self,
         model: M,
         prepared: Preparation[S],
-        config: Any,
+        config: Config,
         *,
-        progress: Done | None = None,
+        progress: Progress | None = None,
     ) -> Trainable[M]:
         """The model on a graph, to be trained or to embed.
 

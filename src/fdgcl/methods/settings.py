@@ -1,18 +1,11 @@
-"""Settings, each described once: default, meaning, and how a command line takes it.
-
-A method's settings are a frozen dataclass whose fields are made by `setting`. From it
-come the signature and the docstring of the estimator, the options of the command line
-with their help, the checks of settings files, and the page of the documentation.
-"""
+"""The settings that all methods have; each method's own dataclass adds to them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from typing import Any, Literal, Self
-
-import torch
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from fdgcl._checks import (
     MOST_EPOCHS,
@@ -24,69 +17,15 @@ from fdgcl._checks import (
     choose,
     unknown_setting,
 )
+from fdgcl._settings import about, from_file, setting, settings_of
 
-Panel = Literal["Diffusion", "Training", "Run"]
-DTYPES = {"float32": torch.float32, "float64": torch.float64}
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["DEVICES", "DTYPES", "MethodSettings", "about", "setting"]
+
+DTYPES = ("float32", "float64")
 DEVICES = ("auto", "cpu", "cuda")
-_ABOUT = "fdgcl"
-
-
-@dataclass(frozen=True)
-class About:
-    """What is known of a setting beside its name, type and default.
-
-    Attributes:
-        text: What it means, in a sentence or two, for the docstring and the help.
-        panel: Under which heading the help shows it.
-        kind: What the command line reads: `str`, `int`, `float` or `bool`; None where
-            it has no option of that name.
-        metavar: What stands for its value in the help, unless the kind says it.
-        shown: The default in words, where the value alone would not tell.
-    """
-
-    text: str
-    panel: Panel = "Training"
-    kind: type | None = str
-    metavar: str | None = None
-    shown: str | None = None
-
-
-def setting(
-    default: Any,
-    text: str,
-    *,
-    panel: Panel = "Training",
-    kind: type | None = str,
-    metavar: str | None = None,
-    shown: str | None = None,
-) -> Any:
-    """Describe a setting: the field of a dataclass of settings.
-
-    Args:
-        default: Its default, which nothing changes.
-        text: See `About`, as for all others.
-        panel: Heading in the help.
-        kind: What the command line reads.
-        metavar: What stands for its value.
-        shown: The default in words.
-
-    Example:
-        >>> from dataclasses import dataclass
-        >>> @dataclass(frozen=True, kw_only=True)
-        ... class Settings(MethodSettings):
-        ...     tau: float = setting(0.5, "Temperature.", kind=float)
-        >>> Settings(tau=0.1).tau, about(fields(Settings)[-1]).text
-        (0.1, 'Temperature.')
-    """
-    known = About(text, panel, kind, metavar, shown)
-    return field(default=default, metadata={_ABOUT: known})
-
-
-def about(one: Field[Any]) -> About:
-    """What is known of a field that `setting` made."""
-    known = one.metadata[_ABOUT]
-    assert isinstance(known, About)
-    return known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +33,19 @@ class MethodSettings:
     """What all methods have; each adds its own.
 
     A subclass is frozen and keyword-only too, and checks its own settings in
-    `__post_init__`, which calls this one's.
+    `__post_init__`, which calls this one's. What checks need of torch or NumPy is
+    imported there: the description must not load them.
+
+    Example:
+        >>> @dataclass(frozen=True, kw_only=True)
+        ... class Settings(MethodSettings):
+        ...     tau: float = setting(0.5, "Temperature.")
+        ...
+        ...     def __post_init__(self) -> None:
+        ...         super().__post_init__()
+        ...         check_positive("tau", self.tau)
+        >>> Settings(tau=0.1, lr=0.001).tau
+        0.1
     """
 
     direction: str | None = setting(
@@ -114,22 +65,20 @@ class MethodSettings:
     structural: str = setting(
         "spectral",
         "Features made where there are none: `spectral` (for a dataset of graphs "
-        "`degree` instead), `degree` or `random`.",
+        "`degree` instead), `degree` or `random`; on the command line, --features.",
         panel="Diffusion",
-        kind=None,
+        option=False,
     )
-    lr: float = setting(0.01, "Learning rate.", kind=float)
-    weight_decay: float = setting(5e-4, "Weight decay.", kind=float)
-    epochs: int = setting(
-        20, "Passes over the nodes; 0 leaves the encoder untrained.", kind=int
-    )
+    lr: float = setting(0.01, "Learning rate of Adam.")
+    weight_decay: float = setting(5e-4, "Weight decay of Adam.")
+    epochs: int = setting(20, "Passes over the nodes; 0 leaves the encoder untrained.")
     readout: Sequence[str] = setting(
         ("mean",),
         "How a graph's row is made of its nodes' in a dataset of graphs: some of "
         "`mean`, `sum` and `max`, side by side.",
         metavar="A,B",
     )
-    seed: int = setting(0, "Seed of everything random.", panel="Run", kind=int)
+    seed: int = setting(0, "Seed of everything random.", panel="Run")
     device: str = setting(
         "auto", "Where to compute: `auto`, `cpu` or `cuda`.", panel="Run"
     )
@@ -138,11 +87,22 @@ class MethodSettings:
     )
 
     def __post_init__(self) -> None:
+        from fdgcl.graphs.directions import Direction
+        from fdgcl.graphs.scaling import FEATURE_SCALINGS
+        from fdgcl.graphs.structural import STRUCTURAL
+        from fdgcl.methods.readout import check_readouts
+
         check_positive("lr", self.lr)
         check_nonnegative("weight_decay", self.weight_decay)
         self._set("epochs", check_count("epochs", self.epochs, 0, MOST_EPOCHS))
         self._set("seed", check_seed("seed", self.seed))
-        choose("dtype", self.dtype, DTYPES)
+        self._set("readout", check_readouts(self.readout))
+        directions = dict.fromkeys(get_args(Direction))
+        choose("direction", self.direction or "symmetric", directions)
+        scalings = dict.fromkeys(FEATURE_SCALINGS)
+        choose("feature_scaling", self.feature_scaling, scalings)
+        choose("structural features", self.structural, STRUCTURAL)
+        choose("dtype", self.dtype, dict.fromkeys(DTYPES))
         kind = str(self.device).partition(":")[0]
         choose("device", kind, dict.fromkeys(DEVICES))
 
@@ -153,11 +113,16 @@ class MethodSettings:
     @property
     def torch_dtype(self) -> torch.dtype:
         """The dtype itself."""
-        return DTYPES[self.dtype]
+        import torch
+
+        found: torch.dtype = getattr(torch, self.dtype)
+        return found
 
     @cached_property
     def torch_device(self) -> torch.device:
         """The device itself; `auto` is a CUDA device where there is one."""
+        import torch
+
         if self.device == "auto":
             return torch.device("cuda" if torch.cuda.is_available() else "cpu")
         if self.device.startswith("cuda") and not torch.cuda.is_available():
@@ -188,9 +153,24 @@ class MethodSettings:
             raise InputError(message) from None
 
     @classmethod
+    def some_from_file(cls, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """Read some settings from the values of a settings file, as yet unchecked.
+
+        Raises:
+            InputError: One of them does not exist, or is a text that cannot be read.
+        """
+        cls.check_names(values, where)
+        known = settings_of(cls)
+        try:
+            return {name: from_file(known[name], one) for name, one in values.items()}
+        except InputError as error:
+            message = f"{where}: {error}"
+            raise InputError(message) from None
+
+    @classmethod
     def check_names(cls, values: Mapping[str, Any], where: str) -> None:
         """Refuse settings that do not exist, naming them."""
-        known = [one.name for one in fields(cls)]
+        known = list(settings_of(cls))
         for name in values:
             if name not in known:
                 message = f"{where}: {unknown_setting(name, known)}"

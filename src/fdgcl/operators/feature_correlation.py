@@ -10,20 +10,34 @@ is |g|, however weak the signal is.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from torch import Tensor
+
+from fdgcl.graphs.rows import RowSource
+from fdgcl.operators.base import Operator
+from fdgcl.operators.in_memory import build_operator
+from fdgcl.operators.mixing import Mixing
 
 # A mean over d^2 nodes two steps away cuts noise to 1/d^2 of its energy and a signal
 # to g^4 of its own; at the mean degrees of real graphs they break even near here.
 WORTHWHILE_RATIO = 0.27
 SIGNIFICANCE = 3.0
-MIXTURES = 64
-SHUFFLES = 10
-POWER = 3
+# The measure is a mean over nodes and mixtures, and chance falls with the square root
+# of their product: a graph with more nodes needs fewer mixtures, and shuffles too. From
+# half a million nodes on what chance is left lies far below what `WORTHWHILE_RATIO`
+# asks for, and each further mixture or shuffle would be more passes over a disk.
+FEW_NODES = 2**16
+MIXTURES = (8, 64)
+SHUFFLES = (2, 10)
+# Of mixtures that are multiplied at a time, but at least so many columns.
+GROUP_NUMBERS = 2**21
+GROUP_COLUMNS = 4
 
 
 @dataclass(frozen=True)
@@ -59,8 +73,8 @@ class FeatureCorrelation:
 
 
 def feature_correlation(
-    features: NDArray[Any] | csr_array,
-    adjacency: csr_array,
+    features: RowSource,
+    edges: Operator | csr_array,
     seed: int = 0,
     *,
     without: int | None = None,
@@ -68,64 +82,80 @@ def feature_correlation(
     """Measure how features persist along edges, taken both ways.
 
     Args:
-        features: (nodes x features); mixtures of their columns are used.
-        adjacency: The graph's weights.
+        features: In memory or in a store; mixtures of their columns are used.
+        edges: The graph's weights; or its operator, symmetric and without self-loops.
         seed: Of the mixtures and the shuffles.
         without: A column to leave out: one that outweighs all others would be all
             that the mixtures show.
+
+    >>> from fdgcl import block_model
+    >>> graph = block_model(500, 2, homophily=0.9, seed=0)
+    >>> feature_correlation(graph.features, graph.adjacency).is_homophilic
+    True
     """
+    if isinstance(edges, csr_array):
+        edges = build_operator(edges, self_loops=0.0)
+    assert edges.has_real_spectrum, "edges known one way are not measured"
+    nodes = edges.num_nodes
     generator = np.random.default_rng(seed)
-    steps = _normalised(adjacency)
-    mixtures = _mixtures(features, generator, without)
-    returning = np.asarray(steps.multiply(steps).sum(axis=1)).ravel()
-    one_hop, two_hop = _correlations(mixtures, steps, returning)
+    count = _as_many(MIXTURES, nodes)
+    mixtures = Mixing.of(features, count, generator, without).mixtures(features)
+    returning = _returning(edges)
+    one_hop, two_hop = _correlations(edges, mixtures, returning)
     shuffled = [
-        _correlations(generator.permutation(mixtures), steps, returning)[1]
-        for _ in range(SHUFFLES)
+        _correlations(edges, mixtures, returning, generator.permutation(nodes))[1]
+        for _ in range(_as_many(SHUFFLES, nodes))
     ]
-    return FeatureCorrelation(
-        one_hop, two_hop, float(np.sqrt(np.mean(np.square(shuffled))))
-    )
+    noise = float(np.sqrt(np.mean(np.square(shuffled))))
+    return FeatureCorrelation(one_hop, two_hop, noise)
 
 
-def _mixtures(
-    features: NDArray[Any] | csr_array,
-    generator: np.random.Generator,
-    without: int | None,
-) -> NDArray[np.float64]:
-    """Random mixtures of the centred features, mostly of those that vary together.
-
-    A signal stands out from noise by its variance: power iterations on the covariance
-    raise its share of the energy, and with it the power of the test.
-    """
-    mean = np.asarray(features.mean(axis=0)).ravel()
-    mixing = generator.standard_normal((features.shape[1], MIXTURES))
-    left_out = [] if without is None else [without]
-    mixing[left_out] = 0
-    for _ in range(POWER):
-        mixed = np.asarray(features @ mixing) - mean @ mixing
-        mixing = np.asarray(features.T @ mixed) - np.outer(mean, mixed.sum(axis=0))
-        mixing[left_out] = 0
-        mixing /= np.linalg.norm(mixing, axis=0).clip(min=np.finfo(float).tiny)
-    return np.asarray(features @ mixing) - mean @ mixing
+def _as_many(bounds: tuple[int, int], nodes: int) -> int:
+    """The most on graphs of few nodes; on larger ones, as many times fewer."""
+    least, most = bounds
+    return min(most, max(least, most * FEW_NODES // nodes))
 
 
-def _normalised(adjacency: csr_array) -> csr_array:
-    weights = csr_array(adjacency.maximum(adjacency.T), dtype=np.float64)
-    weights.setdiag(0)
-    degree = np.asarray(weights.sum(axis=1)).ravel()
-    root = np.sqrt(np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0))
-    return csr_array(weights.multiply(root[:, None]).multiply(root[None, :]))
+def _returning(operator: Operator) -> Tensor:
+    """`sum_j N_ij^2`: the share of two steps that leads back."""
+    found = torch.empty(operator.num_nodes)
+
+    def on_block(start: int, stop: int, sums: Tensor) -> None:
+        found[start:stop] = sums
+
+    operator.each_block(torch.ones_like(found), on_block, squared=True)
+    return found
 
 
 def _correlations(
-    x: NDArray[np.float64], steps: csr_array, returning: NDArray[np.float64]
+    operator: Operator,
+    mixtures: Tensor,
+    returning: Tensor,
+    order: NDArray[np.int64] | None = None,
 ) -> tuple[float, float]:
-    energy = float(np.vdot(x, x))
-    if energy == 0:
-        return 0.0, 0.0
-    moved = steps @ x
-    back = float((returning * (x * x).sum(axis=1)).sum())
-    return float(np.vdot(x, moved)) / energy, (
-        float(np.vdot(moved, moved)) - back
-    ) / energy
+    """`x' N x` and `x' N^2 x` less what returns, both over `x' x`.
+
+    Args:
+        operator: N.
+        mixtures: All x.
+        returning: See `_returning`.
+        order: Whose mixtures each node is given; its own if None.
+    """
+    sums, lock = torch.zeros(4, dtype=torch.float64), threading.Lock()
+    nodes, count = mixtures.shape
+    width = min(count, max(GROUP_COLUMNS, GROUP_NUMBERS // nodes))
+    for group in torch.split(mixtures, width, dim=1):
+        x = group.contiguous() if order is None else group[torch.from_numpy(order)]
+
+        def on_block(start: int, stop: int, moved: Tensor, x: Tensor = x) -> None:
+            rows = x[start:stop]
+            squares = rows.square().sum(1)
+            parts = [squares, (rows * moved).sum(1), moved.square().sum(1)]
+            parts.append(squares * returning[start:stop])
+            found = torch.stack([part.sum(dtype=torch.float64) for part in parts])
+            with lock:
+                sums.add_(found)
+
+        operator.each_block(x, on_block)
+    energy, one, two, back = sums.tolist()
+    return (one / energy, (two - back) / energy) if energy else (0.0, 0.0)

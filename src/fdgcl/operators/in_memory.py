@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import get_args
+from typing import final, get_args
 
 import numpy as np
 import torch
@@ -20,19 +20,23 @@ from torch import Tensor
 
 from fdgcl._checks import check_nonnegative, choose
 from fdgcl.graphs.directions import Direction, Normalization
+from fdgcl.operators.base import Coordinates, OnBlock, OnRows, Operator
 from fdgcl.operators.incidence import Incidence
-from fdgcl.operators.lanczos import STEPS, Tridiagonal, lanczos
-from fdgcl.operators.ordering import Ordered, reordered
+from fdgcl.operators.ordering import Ordered, reordered, reordering_pays
 from fdgcl.operators.sparse import SparseMatrix
 
+# Of Lanczos' recurrence: a product with a vector takes little here.
+LANCZOS_STEPS = 100
 
+
+@final
 @dataclass(frozen=True, eq=False, repr=False)
-class Operator:
+class InMemoryOperator(Operator):
     """A normalised adjacency, ready for products with dense blocks.
 
     Attributes:
         matrix: A, in float64.
-        similar: A matrix with A's spectrum that is symmetric when the graph is.
+        similar: S, a matrix with A's spectrum that is symmetric when the graph is.
         has_real_spectrum: Whether the graph is symmetric.
         device: Where its spectrum is looked at; None is a processor.
     """
@@ -44,35 +48,51 @@ class Operator:
 
     @property
     def num_nodes(self) -> int:
-        """Number of rows."""
+        """See `Operator`."""
         return self.matrix.shape[0]
 
     @property
     def nnz(self) -> int:
-        """Number of stored weights, self-loops included."""
+        """See `Operator`."""
         return self.matrix.nnz
 
-    @cached_property
-    def lambda_max(self) -> float:
-        """A sharp upper bound on the spectrum of L = I - A.
+    @property
+    def lanczos_steps(self) -> int:
+        """See `Operator`."""
+        return LANCZOS_STEPS
 
-        On a directed graph the spectrum is complex: it lies in the disc over
-        [0, lambda_max], by Gershgorin's theorem.
-        """
-        if self.has_real_spectrum:
-            return min(2.0, 1.0 - self._smallest_eigenvalue())
-        return 2.0 * (1.0 - float(self.matrix.matrix.diagonal().min()))
+    @property
+    def lanczos_threads(self) -> int | None:
+        """See `Operator`; all there are, which costs bits and saves time."""
+        return None
 
-    def _smallest_eigenvalue(self) -> float:
-        if self.num_nodes <= STEPS:
-            dense = self.similar.matrix.toarray()
-            return float(np.linalg.eigvalsh(dense)[0]) - 1e-12
-        return self.tridiagonal.smallest_eigenvalue()
+    @property
+    def least_loop(self) -> float:
+        """See `Operator`."""
+        return float(self.matrix.matrix.diagonal().min())
 
-    @cached_property
-    def tridiagonal(self) -> Tridiagonal:
-        """Lanczos' view of A, where the spectrum is real."""
-        return lanczos(self.similar, device=self.device)
+    def coordinates(self, columns: int, device: torch.device) -> Coordinates:
+        """See `Operator`: the nodes in another order where that pays."""
+        if self.has_real_spectrum and reordering_pays(self.num_nodes, columns, device):
+            return InOrder(self.ordered.matrix, self.ordered.places)
+        return InOrder(self.matrix, None)
+
+    def add_product(
+        self, x: Tensor, out: Tensor, *, alpha: float, beta: float
+    ) -> Tensor:
+        """See `Operator`."""
+        return self.similar.add_product(x, out, alpha=alpha, beta=beta)
+
+    def each_block(
+        self, x: Tensor, on_block: OnBlock, *, squared: bool = False
+    ) -> None:
+        """See `Operator`; there is one block."""
+        matrix = self.similar
+        if squared:
+            found = matrix.matrix
+            parts = (np.square(found.data), found.indices, found.indptr)
+            matrix = SparseMatrix(csr_array(parts, shape=found.shape))
+        on_block(0, self.num_nodes, matrix.apply(x))
 
     @cached_property
     def ordered(self) -> Ordered:
@@ -80,13 +100,12 @@ class Operator:
         return reordered(self.matrix.matrix)
 
     @cached_property
-    def transposed(self) -> Operator:
+    def transposed(self) -> InMemoryOperator:
         """The operator A', through which gradients flow back."""
         if self.matrix is self.similar and self.has_real_spectrum:
             return self
-        return Operator(
-            self.matrix.transposed, self.similar, self.has_real_spectrum, self.device
-        )
+        turned, similar = self.matrix.transposed, self.similar
+        return InMemoryOperator(turned, similar, self.has_real_spectrum, self.device)
 
     def apply(self, x: Tensor) -> Tensor:
         """Return `A @ x`, in x's dtype and on x's device, without gradient."""
@@ -102,6 +121,59 @@ class Operator:
         return Incidence(self.matrix.matrix)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class InOrder(Coordinates):
+    """A matrix in memory, its nodes perhaps in another order.
+
+    Attributes:
+        matrix: A in that order.
+        places: Where each node stands; None where all stand in their own places.
+    """
+
+    matrix: SparseMatrix
+    places: Tensor | None
+    is_whole = True
+
+    @property
+    def is_own(self) -> bool:  # type: ignore[override]
+        """Whether all nodes stand in their own places."""
+        return self.places is None
+
+    def enter(self, rows: Tensor, into: Tensor, start: int = 0) -> None:
+        """See `Coordinates`."""
+        nodes = slice(start, start + len(rows))
+        if self.places is None:
+            into[nodes].copy_(rows)
+        else:
+            into.index_copy_(0, self.places[nodes], rows.to(into))
+
+    def advance(
+        self,
+        current: Tensor,
+        other: Tensor,
+        *,
+        product: float,
+        shift: float,
+        kept: float | None,
+        on_rows: OnRows,
+    ) -> None:
+        """See `Coordinates`; all rows at once, in one fused product."""
+        if kept is None:
+            torch.mul(current, shift, out=other)
+            kept, shift = 1.0, 0.0
+        self.matrix.add_product(current, other, alpha=product, beta=kept)
+        if shift:
+            other.add_(current, alpha=shift)
+        on_rows(0, len(current))
+
+    def leave(self, values: Tensor, start: int, stop: int) -> Tensor:
+        """See `Coordinates`."""
+        if self.places is None:
+            return values[start:stop]
+        return values.index_select(0, self.places[start:stop])
+
+
 def build_operator(
     adjacency: csr_array,
     *,
@@ -109,7 +181,7 @@ def build_operator(
     self_loops: float = 1.0,
     normalization: Normalization = "symmetric",
     device: torch.device | None = None,
-) -> Operator:
+) -> InMemoryOperator:
     """Turn an adjacency into the operator A.
 
     Args:
@@ -128,7 +200,7 @@ def build_operator(
     choose("direction", direction, dict.fromkeys(get_args(Direction)))
     choose("normalization", normalization, dict.fromkeys(get_args(Normalization)))
     check_nonnegative("self_loops", self_loops)
-    weights = _directed(adjacency, direction)
+    weights = directed_weights(adjacency, direction)
     weights = _with_self_loops(weights, self_loops)
     symmetric = direction == "symmetric" or _is_symmetric(weights)
     by_column = normalization == "column"
@@ -137,12 +209,13 @@ def build_operator(
     root = np.sqrt(inverse)
     similar = SparseMatrix(_scaled(weights, root, root))
     if normalization == "symmetric":
-        return Operator(similar, similar, symmetric, device)
+        return InMemoryOperator(similar, similar, symmetric, device)
     sides = (None, inverse) if by_column else (inverse, None)
-    return Operator(SparseMatrix(_scaled(weights, *sides)), similar, symmetric, device)
+    matrix = SparseMatrix(_scaled(weights, *sides))
+    return InMemoryOperator(matrix, similar, symmetric, device)
 
 
-def _directed(adjacency: csr_array, direction: Direction) -> csr_array:
+def directed_weights(adjacency: csr_array, direction: Direction) -> csr_array:
     """The weights by which nodes gather, in float64, sorted, in arrays of our own."""
     weights = csr_array(adjacency, dtype=np.float64, copy=True)
     if direction != "out":

@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-STEPS = 100
 FAILURE = 1e-3
 # With so many nodes what is missed far exceeds rounding errors of float32.
 MANY_NODES = 2**16
@@ -75,7 +74,7 @@ class Tridiagonal:
 
 def lanczos(
     matrix: Matrix,
-    steps: int = STEPS,
+    steps: int,
     dtype: torch.dtype | None = None,
     device: torch.device | None = None,
 ) -> Tridiagonal:

@@ -23,11 +23,11 @@ class Ordered:
     """A square matrix with its rows and columns in another order.
 
     Attributes:
-        order: The node that stands in each place.
+        places: Where each node stands.
         matrix: The matrix, place by place.
     """
 
-    order: Tensor
+    places: Tensor
     matrix: SparseMatrix
 
 
@@ -43,12 +43,12 @@ def reordered(matrix: csr_array) -> Ordered:
     As good as the reverse Cuthill-McKee order for this use, at a fifth of its price.
     """
     order = _breadth_first(matrix)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order), dtype=order.dtype)
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order), dtype=order.dtype)
     rows = matrix[order]
-    moved = (rows.data, place.take(rows.indices), rows.indptr)
+    moved = (rows.data, places.take(rows.indices), rows.indptr)
     return Ordered(
-        torch.from_numpy(order.astype(np.int64)),
+        torch.from_numpy(places.astype(np.int64)),
         SparseMatrix(csr_array(moved, shape=matrix.shape)),
     )
 

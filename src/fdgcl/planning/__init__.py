@@ -1,1 +1,5 @@
-"""What work will take: memory, disk and time, told before anything runs."""
+"""What a step will take of memory, disk and time, told before anything runs."""
+
+from fdgcl.planning.plan import Plan, check_memory
+
+__all__ = ["Plan", "check_memory"]

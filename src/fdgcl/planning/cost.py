@@ -1,16 +1,14 @@
 """What a graph on disk will take: seconds by rates measured, bytes by counting.
 
 A stage's seconds are amounts of work times rates. The amounts follow from the sizes;
-the rates are fitted to measured runs of the commands (`fit_rates`), on a machine of
+the rates are fitted to measured runs of the commands (`calibration`), on a machine of
 two cores. The bytes are what the files hold, exactly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-
-import numpy as np
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 
 from fdgcl._checks import InputError, check_count
 
@@ -52,31 +50,6 @@ class Rates:
     row: float
     embedded: float
 
-
-#: From parts timed alone on two cores: a product of a hundred million entries takes
-#: 1.0 s with 8 columns and 1.8 s with 32; sorting, 13 ns a number; a checksum, 2 GB/s.
-#: A fit stays near them where the runs do not tell rates apart.
-GUESSES = Rates(
-    import_start=3.0,
-    diffuse_start=3.0,
-    train_start=5.0,
-    edge=2e-7,
-    feature=1e-8,
-    spectrum=2e-7,
-    entry=8e-9,
-    entry_column=3e-10,
-    term=5e-10,
-    diffused=5e-9,
-    multiply_add=1e-11,
-    row=5e-9,
-    embedded=1e-8,
-)
-#: By how much: a rate at nothing or at twice its guess counts as much as an error of
-#: 10 % in one stage, which is how far repeated runs are apart.
-_PULL = 0.1
-#: Starting a command takes half a second more or less from time to time, as 10 % of
-#: this do.
-_JITTER_SECONDS = 5.0
 
 #: Fitted to the runs in results/scale.
 RATES = Rates(
@@ -137,14 +110,6 @@ class Problem:
 _MAY_BE_ZERO = ("edges", "entries", "epochs", "products")
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """What the commands took, by stage of `STAGES`, on a problem."""
-
-    problem: Problem
-    seconds: Mapping[str, float]
-
-
 def import_seconds(
     edges: int, nodes: int, features: int, *, rates: Rates = RATES
 ) -> float:
@@ -196,6 +161,24 @@ def embed_seconds(
     return _total(_embed_work(nodes, features, dim), rates)
 
 
+def train_flops(nodes: int, features: int, dim: int, epochs: int, width: int) -> float:
+    """Floating-point operations of the dense products of `fdgcl train`.
+
+    Args:
+        nodes: Number of nodes.
+        features: Number of features.
+        dim: Columns of each view.
+        epochs: Of training.
+        width: Columns of the embedding.
+
+    Example:
+        >>> train_flops(nodes=1, features=2, dim=3, epochs=0, width=3)
+        40.0
+    """
+    trained = _train_work(nodes, features, dim, epochs)["multiply_add"]
+    return 2 * (trained + _embed_work(nodes, features, width)["multiply_add"])
+
+
 def describe_seconds(seconds: float) -> str:
     """An expected time as a short text: no more digits than it is worth."""
     if seconds < 90:
@@ -207,7 +190,7 @@ def describe_seconds(seconds: float) -> str:
 
 def stage_seconds(problem: Problem, stage: str, *, rates: Rates = RATES) -> float:
     """Seconds of a whole command, by its stage of `STAGES`."""
-    return _total(_stage_work(problem, stage), rates)
+    return _total(stage_work(problem, stage), rates)
 
 
 def store_bytes(
@@ -227,9 +210,11 @@ def import_temporary_bytes(
     return ways * edges * (8 + (4 if weighted else 0))
 
 
-def diffused_bytes(nodes: int, features: int, orders: int = 2) -> int:
+def diffused_bytes(
+    nodes: int, features: int, orders: int = 2, itemsize: int = 4
+) -> int:
     """Bytes of the diffused features."""
-    return 4 * orders * nodes * features
+    return itemsize * orders * nodes * features
 
 
 def embedding_bytes(nodes: int, dim: int, id_bytes: int = 8) -> int:
@@ -237,56 +222,16 @@ def embedding_bytes(nodes: int, dim: int, id_bytes: int = 8) -> int:
     return nodes * (4 * dim + id_bytes)
 
 
-def fit_rates(measurements: Iterable[Measurement]) -> Rates:
-    """Find the rates that explain measured runs best.
+def stage_work(problem: Problem, stage: str) -> dict[str, float]:
+    """Amounts of work of a whole command, by the names of `Rates`.
 
-    By least squares of the relative errors, so that a minute counts as much as an
-    hour, and a few seconds for less; no rate comes out negative. Where the runs do
-    not tell rates apart, those nearest to `GUESSES` are taken.
+    Args:
+        problem: The sizes.
+        stage: One of `STAGES`.
 
     Raises:
-        InputError: Nothing was measured.
+        InputError: There is no such stage.
     """
-    # Here, for only a fit needs it, and every command on a store would wait for it.
-    from scipy.optimize import nnls
-
-    rows = [
-        (_stage_work(measured.problem, stage), seconds)
-        for measured in measurements
-        for stage, seconds in measured.seconds.items()
-    ]
-    if not rows:
-        message = "no measured runs to fit rates to: at least one is needed"
-        raise InputError(message)
-    names = [field.name for field in fields(Rates)]
-    work = np.array([[amounts.get(name, 0.0) for name in names] for amounts, _ in rows])
-    seconds = np.array([taken for _, taken in rows])
-    if not (np.isfinite(seconds).all() and (seconds > 0).all()):
-        message = "measured seconds must be positive numbers"
-        raise InputError(message)
-    guess = np.array([getattr(GUESSES, name) for name in names])
-    # In units of the guesses, so that all unknowns are of one size.
-    scale = 1 / (seconds + _JITTER_SECONDS)
-    relative = np.vstack([work * guess * scale[:, None], _PULL * np.eye(len(names))])
-    wanted = np.concatenate([seconds * scale, np.full(len(names), _PULL)])
-    found, _ = nnls(relative, wanted)
-    return Rates(**dict(zip(names, (found * guess).tolist(), strict=True)))
-
-
-def residuals(
-    measurements: Sequence[Measurement], rates: Rates = RATES
-) -> list[dict[str, float]]:
-    """By stage, how far predicted seconds are from measured ones: 0.1 is 10 % above."""
-    return [
-        {
-            stage: stage_seconds(measured.problem, stage, rates=rates) / seconds - 1
-            for stage, seconds in measured.seconds.items()
-        }
-        for measured in measurements
-    ]
-
-
-def _stage_work(problem: Problem, stage: str) -> dict[str, float]:
     p = problem
     if stage == "import":
         return _import_work(p.edges, p.nodes, p.features)

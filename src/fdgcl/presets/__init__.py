@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fdgcl._checks import InputError, choose
-from fdgcl.methods.fdgcl.settings import check_names
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.settings import MethodSettings
 
 VARIANTS = ("best", "paper")
 _FILES = {
@@ -32,8 +33,12 @@ def preset_settings(name: str, variant: str = "best") -> dict[str, Any]:
     return _parse(file.read_text(encoding="utf-8"), f"{name}.toml")
 
 
-def read_settings(path: Path) -> dict[str, Any]:
+def read_settings(path: Path, kind: type[MethodSettings] = Settings) -> dict[str, Any]:
     """Read a TOML file with a table `[settings]`, as presets are and `tune` writes.
+
+    Args:
+        path: The file.
+        kind: The settings of the method that they are for.
 
     Raises:
         InputError: There is no such file, it is no TOML, or it names no such setting.
@@ -43,10 +48,12 @@ def read_settings(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         message = f"cannot read the settings in {path}: {error}"
         raise InputError(message) from None
-    return _parse(text, str(path))
+    return _parse(text, str(path), kind)
 
 
-def _parse(text: str, where: str) -> dict[str, Any]:
+def _parse(
+    text: str, where: str, kind: type[MethodSettings] = Settings
+) -> dict[str, Any]:
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -56,8 +63,4 @@ def _parse(text: str, where: str) -> dict[str, Any]:
     if not isinstance(settings, dict):
         message = f"{where} has no table [settings]"
         raise InputError(message)
-    check_names(settings, where)
-    return {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in settings.items()
-    }
+    return kind.some_from_file(settings, where)

@@ -1,4 +1,4 @@
-"""What the embedding is worth for known labels, beside the paper's number."""
+"""Scores of the embedding for known labels, beside the paper's number."""
 
 from __future__ import annotations
 

@@ -50,12 +50,12 @@ def sample_rows(count: int, most: int = MOST_POINTS, seed: int = 0) -> NDArray[A
 
 
 def clusters(z: Matrix, seed: int = 0) -> Groups:
-    """Groups for want of labels: k-means on rows of unit length."""
+    """Groups where there are no labels: k-means on rows of unit length."""
     from sklearn.exceptions import ConvergenceWarning
 
     wanted = min(CLUSTERS, len(z))
     with warnings.catch_warnings():
-        # Where rows repeat there are fewer clusters: no reason to complain.
+        # Where rows repeat there are fewer clusters, which needs no warning.
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = cluster(z, num_clusters=wanted, seed=seed, repeats=3).assignments
     present, codes = np.unique(found, return_inverse=True)
@@ -151,7 +151,7 @@ def _at(groups: Groups, rows: NDArray[Any]) -> Groups:
 
 
 def _parts(groups: Groups) -> list[tuple[str, NDArray[Any], int]]:
-    """Name, members and colour of what is drawn, the quiet ones first and below."""
+    """Name, members and colour of what is drawn, the grey ones first and below."""
     counts = np.bincount(groups.codes[groups.codes >= 0], minlength=len(groups.names))
     shown = np.flatnonzero(counts)
     rest = np.zeros(0, np.int64)

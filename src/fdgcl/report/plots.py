@@ -225,6 +225,6 @@ def _tick(name: str) -> str:
 
 
 def _numbers(values: Sequence[float]) -> list[float | None]:
-    """Seven digits, which no eye exceeds; what is not finite is a gap."""
+    """Seven digits, more than a plot can show; what is not finite is a gap."""
     found = (float(value) for value in values)
     return [float(f"{v:.7g}") if math.isfinite(v) else None for v in found]

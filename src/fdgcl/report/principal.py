@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fdgcl.report.page import Figure, Section, Series, Text
 
 SHOWN = 200  # components drawn
-ROUNDING = 1e-12  # a share of the variance that is none
+ROUNDING = 1e-12  # a share of the variance that is only rounding
 ALL_COMPONENTS = 2048  # sizes up to which all of them are computed
 
 Floats = NDArray[np.float64]
@@ -23,8 +23,8 @@ class Principal:
 
     Attributes:
         shares: Of the variance, the first and largest components'.
-        effective_rank: Participation ratio of all of them: as many equal ones would
-            be spread alike.
+        effective_rank: Participation ratio of all of them: the number of equal ones
+            with the same spread.
     """
 
     shares: Floats
@@ -73,8 +73,9 @@ def principal_section(found: Mapping[str, Principal], sampled: str = "") -> Sect
         f"{one.effective_rank:.1f} ({name})" for name, one in found.items()
     )
     text = (
-        f"Effective ranks: {ranks}. That is how many equally strong directions would "
-        "spread the variance alike; near 1 everything lies along one direction."
+        f"Effective ranks: {ranks}. That is the number of equally strong "
+        "directions with the same spread of variance; near 1 everything lies along "
+        "one direction."
     )
     return Section(
         "Principal components",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdgcl.diffusion.stability import Bounds, stability_report
+from fdgcl.methods.base import Config
 from fdgcl.methods.fdgcl import Combination, view_weights
 from fdgcl.report.accuracy import Score, accuracy_section
 from fdgcl.report.embedding_map import Groups, embedding_map, sample_rows
@@ -18,7 +19,6 @@ from fdgcl.report.page import Block, Listing, Page, Section, Table, Text
 from fdgcl.report.principal import principal, principal_section
 from fdgcl.report.spectrum import Density, filter_figure
 from fdgcl.report.training import training_section
-from fdgcl.run_folder import Config
 
 Matrix = NDArray[np.floating]
 
@@ -48,7 +48,7 @@ class Spectrum:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """All that a report of a run may tell.
+    """All that a report of a run may contain.
 
     Attributes:
         config: What the run folder says of itself.
@@ -115,7 +115,7 @@ def _summary(found: Findings) -> str:
     text = f"{size} embedded in {dim:,} dimensions {done}"
     if found.scores:
         first = found.scores[0]
-        text += f"; a {_judge(found)} scores {_told(first)} on test"
+        text += f"; a {_judge(found)} scores {_score_text(first)} on test"
     return f"{text}."
 
 
@@ -136,7 +136,7 @@ def _judge(found: Findings) -> str:
     return "support vector machine" if found.level == "graph" else "linear probe"
 
 
-def _told(one: Score) -> str:
+def _score_text(one: Score) -> str:
     text = score(one.measure, one.mean, one.std)
     if one.measure == "accuracy":
         return f"{text} %"
@@ -179,8 +179,8 @@ def _frequencies(found: Findings) -> Section:
     dynamics, schedule = settings.new_dynamics(dim=1), settings.schedule
     if not dynamics.is_fixed_linear:
         text = (
-            f"The dynamics {settings.dynamics!r} is not linear, or is trained: it has "
-            "no gain by frequency that would not depend on the features."
+            f"The dynamics {settings.dynamics!r} is not linear, or is trained: its "
+            "gain at a frequency depends on the features."
         )
         return Section("Frequencies", [Text(text)])
     report = stability_report(dynamics, spectrum.operator, schedule, settings.orders)

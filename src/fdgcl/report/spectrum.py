@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from fdgcl._checks import InputError
 from fdgcl.diffusion import Dynamics, Schedule, frequency_response
 from fdgcl.diffusion.stability import StabilityReport
-from fdgcl.operators.in_memory import Operator, build_operator
+from fdgcl.operators.in_memory import InMemoryOperator, build_operator
 from fdgcl.report.page import Figure, Series
 from fdgcl.report.palette import QUIET
 
@@ -48,7 +48,7 @@ class Density:
 
 
 def spectral_density(
-    operator: Operator,
+    operator: InMemoryOperator,
     *,
     bins: int = BINS,
     exact_nodes: int = EXACT_NODES,
@@ -74,7 +74,7 @@ def spectral_density(
     return Density(edges, shares, exact)
 
 
-def any_graph() -> Operator:
+def any_graph() -> InMemoryOperator:
     """A graph whose frequencies reach as far as any graph's, to 2."""
     pair = csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
     return build_operator(pair, self_loops=0.0)
@@ -154,17 +154,17 @@ def _histogram(density: Density) -> Series:
     )
 
 
-def _top(operator: Operator) -> float:
+def _top(operator: InMemoryOperator) -> float:
     return max(operator.lambda_max, 1e-6)
 
 
-def _counted(operator: Operator, edges: Floats) -> Floats:
+def _counted(operator: InMemoryOperator, edges: Floats) -> Floats:
     matrix = operator.similar.matrix.toarray()
     found = np.clip(1 - np.linalg.eigvalsh(matrix), edges[0], edges[-1])
     return np.asarray(np.histogram(found, edges)[0] / len(found))
 
 
-def _estimated(operator: Operator, edges: Floats, seed: int) -> Floats:
+def _estimated(operator: InMemoryOperator, edges: Floats, seed: int) -> Floats:
     top = edges[-1]
     moments = _moments(operator, top, seed) * _jackson(MOMENTS)
     angles = np.arccos(np.clip(2 * edges / top - 1, -1, 1))
@@ -174,7 +174,7 @@ def _estimated(operator: Operator, edges: Floats, seed: int) -> Floats:
     return np.asarray(np.diff(below))
 
 
-def _moments(operator: Operator, top: float, seed: int) -> Floats:
+def _moments(operator: InMemoryOperator, top: float, seed: int) -> Floats:
     """Means of `v' T_k(B) v / n` over random signs v, `B = 2 L / top - 1`."""
     matrix, nodes = operator.similar.matrix, operator.num_nodes
     signs = np.random.default_rng(seed).integers(0, 2, (nodes, VECTORS))

@@ -78,7 +78,7 @@ def write_figures(
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()  # not what some settings file of the user says
         mpl.rcParams.update(_STYLE)
-        # A name in a script the font lacks is drawn as boxes: no reason to complain.
+        # A name in a script the font lacks is drawn as boxes, which needs no warning.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         for figure in page.figures():
             canvas = _draw(figure)

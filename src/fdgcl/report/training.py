@@ -1,4 +1,4 @@
-"""The course of a training: loss, agreement of the views, ranks."""
+"""How a training went: loss, agreement of the views, ranks."""
 
 from __future__ import annotations
 
@@ -25,17 +25,19 @@ def training_section(
         finished: Whether the run came to its end.
     """
     if not history:
-        told = "The encoder was not trained." if finished else "No epoch is over yet."
-        return Section("Training", [Text(told)])
+        summary = (
+            "The encoder was not trained." if finished else "No epoch is over yet."
+        )
+        return Section("Training", [Text(summary)])
     epochs = [record["epoch"] for record in history]
     seconds = sum(record["seconds"] for record in history)
     first, last = history[0], history[-1]
-    told = (
+    summary = (
         f"{plural(len(history), 'epoch')} in {number(round(seconds, 2))} s; the loss "
         f"went from {number(first['loss'])} to {number(last['loss'])}."
     )
     if not finished:
-        told += " The run is not finished: this is how far it has come."
+        summary += " The run is not finished: this is how far it has come."
     names = {
         f"effective_rank_{number}": f"view {number} (order {order:g})"
         for number, order in enumerate(orders, start=1)
@@ -43,7 +45,7 @@ def training_section(
     return Section(
         "Training",
         [
-            Text(told),
+            Text(summary),
             Figure(
                 "loss",
                 "Loss",
@@ -68,8 +70,8 @@ def training_section(
                 _curves(history, epochs, names),
                 x_label="epoch",
                 y_label="effective rank",
-                caption="How many equally strong directions would spread a view's "
-                "variance alike, on a sample of the nodes.",
+                caption="The number of equally strong directions with the same spread "
+                "of variance as the view, on a sample of the nodes.",
             ),
         ],
     )

@@ -1,18 +1,7 @@
-"""The one training loop, what it watches, and its plain and fast steps."""
+"""The one training loop, what it trains, and what is known of its epochs."""
 
 from fdgcl.training.diagnostics import effective_rank, sampled_rows
-from fdgcl.training.loop import (
-    COLLAPSED_COSINE,
-    COLLAPSED_RANK,
-    EpochRecord,
-    NonFiniteLossError,
-    TrainingWarning,
-    count_ranks,
-    named_ranks,
-    new_optimizer,
-    train,
-    warn_of_collapse,
-)
+from fdgcl.training.loop import train
 from fdgcl.training.process_group import (
     DistributedGroup,
     ProcessGroup,
@@ -20,6 +9,17 @@ from fdgcl.training.process_group import (
     SingleProcess,
     group_of_environment,
 )
+from fdgcl.training.records import (
+    COLLAPSED_COSINE,
+    COLLAPSED_RANK,
+    EpochRecord,
+    NonFiniteLossError,
+    TrainingWarning,
+    count_ranks,
+    named_ranks,
+    warn_of_collapse,
+)
+from fdgcl.training.trainable import Trainable
 
 __all__ = [
     "COLLAPSED_COSINE",
@@ -30,12 +30,12 @@ __all__ = [
     "ProcessGroup",
     "ProcessGroupError",
     "SingleProcess",
+    "Trainable",
     "TrainingWarning",
     "count_ranks",
     "effective_rank",
     "group_of_environment",
     "named_ranks",
-    "new_optimizer",
     "sampled_rows",
     "train",
     "warn_of_collapse",

@@ -1,4 +1,4 @@
-"""What is watched while the views are trained, from a few hundred of their rows."""
+"""What is measured of the views while they are trained, from a few hundred rows."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def sampled_rows(num_rows: int, members: int = 1) -> slice:
 
 
 @torch.no_grad()
-def watch(views: Sequence[Tensor], pairs: Sequence[tuple[int, int]]) -> Tensor:
-    """Look at a few hundred rows.
+def diagnose(views: Sequence[Tensor], pairs: Sequence[tuple[int, int]]) -> Tensor:
+    """Measure how alike the views are, and how many directions they fill.
 
     Args:
         views: (rows, dim) each.

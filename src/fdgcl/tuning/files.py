@@ -37,5 +37,8 @@ def write_settings(
 def _toml(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(_toml(one) for one in value)}]"
+    if isinstance(value, Mapping):
+        pairs = [f"{json.dumps(name)} = {_toml(one)}" for name, one in value.items()]
+        return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
     # Of numbers, texts and truth values, JSON's notation is TOML's as well.
     return json.dumps(value, ensure_ascii=True)

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,11 @@ import torch
 from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
+from fdgcl._memory import available_bytes
+from fdgcl.embedder import GraphEmbedder
+from fdgcl.estimators import estimator_of
 from fdgcl.evaluation import validation_scores
-from fdgcl.methods.fdgcl.combination import Combination, view_weights
-from fdgcl.model import FDGCL
+from fdgcl.methods.resources import Resources
 from fdgcl.training import NonFiniteLossError, TrainingWarning, warn_of_collapse
 from fdgcl.tuning.problem import Problem
 
@@ -48,10 +49,12 @@ class Objective:
     Attributes:
         problem: The graph and the labels that may be seen.
         device: Where to compute.
+        method: Name of the method whose settings are scored.
     """
 
     problem: Problem
     device: str = "auto"
+    method: str = "fdgcl"
 
     def scores(
         self, settings: Mapping[str, Any], seed: int, tick: Callable[[], None]
@@ -68,7 +71,9 @@ class Objective:
                 diverged, or the views collapsed.
         """
         problem = self.problem
-        model = FDGCL(**{**settings, "seed": seed, "device": self.device})
+        model = estimator_of(self.method)(
+            **{**settings, "seed": seed, "device": self.device}
+        )
         with _hopeless():
             z = self._embed(model, tick)
             place = model.check().torch_device
@@ -84,7 +89,9 @@ class Objective:
             tick()
             yield found
 
-    def _embed(self, model: FDGCL, tick: Callable[[], None]) -> NDArray[np.float32]:
+    def _embed(
+        self, model: GraphEmbedder, tick: Callable[[], None]
+    ) -> NDArray[np.float32]:
         with warnings.catch_warnings():
             # Instability and collapse are what scores are for; overflows come with it.
             warnings.simplefilter("ignore", TrainingWarning)
@@ -96,18 +103,13 @@ class Objective:
                 raise HopelessError(message)
         return z
 
-    def _check_memory(self, model: FDGCL) -> None:
+    def _check_memory(self, model: GraphEmbedder) -> None:
         settings = model.check()
         free = free_memory(settings.torch_device)
-        if free is None:
-            return
-        plan = model.plan(self.problem.graph)
-        weights = view_weights(0.5, len(settings.orders))
-        views = Combination(weights, settings.combine, settings.keep)
-        load = plan.workload
-        columns = views.width(settings.dim, load.features, load.relations)
-        probe = _PROBE_COPIES * 4 * self.problem.graph.num_nodes * columns
-        needed = max(plan.peak_bytes, probe)
+        prepared = model.prepare(self.problem.graph, Resources())
+        rows = self.problem.graph.num_nodes
+        probe = _PROBE_COPIES * 4 * rows * prepared.width
+        needed = max(prepared.plan.peak_bytes, probe)
         if needed > _USABLE * free:
             message = (
                 f"needs about {needed / 2**30:.1f} GiB of memory, and "
@@ -126,31 +128,16 @@ def _hopeless() -> Iterator[None]:
         raise HopelessError(text.splitlines()[0]) from error
 
 
-def free_memory(device: torch.device) -> int | None:
-    """Return the bytes that are free on a device; None where nobody can tell."""
+def free_memory(device: torch.device) -> int:
+    """The bytes that are free on a device.
+
+    Args:
+        device: A processor or a GPU.
+
+    Example:
+        >>> free_memory(torch.device("cpu")) > 0
+        True
+    """
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
-    found = [count for count in (_free_of_machine(), _free_of_group()) if count]
-    return min(found, default=None)
-
-
-def _free_of_machine() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        entries = dict(line.split(":", 1) for line in lines)
-        return int(entries["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return None
-
-
-def _free_of_group() -> int | None:
-    """What a container may still take; None outside of one."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        limit, used = (
-            int((folder / name).read_text(encoding="ascii"))
-            for name in ("memory.max", "memory.current")
-        )
-    except (OSError, ValueError):
-        return None
-    return max(limit - used, 1)
+    return available_bytes()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fdgcl._files import write_json
+from fdgcl._memory import parse_size
 from fdgcl.benchmark.outofcore import (
     GENERATE,
     PLACEHOLDER,
@@ -19,7 +20,6 @@ from fdgcl.benchmark.outofcore import (
 from fdgcl.benchmark.outofcore_page import FORMAT
 from fdgcl.benchmark.workplace import work_folder
 from fdgcl.experiments.machine import environment
-from fdgcl.planning.memory import parse_size
 from fdgcl.workflows.bench_training import check_output
 from fdgcl.workflows.feedback import ProgressArgument, feedback
 from fdgcl.workflows.reading import as_path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
 from fdgcl._files import DiskFullError
-from fdgcl._memory import describe_size
+from fdgcl._memory import allowed_bytes, describe_size
 from fdgcl.diffusion.stability import StabilityReport, stability_report
 from fdgcl.executors import Executor, InProcess
 from fdgcl.graphs.store.store import Store
@@ -22,7 +22,6 @@ from fdgcl.methods.fdgcl.running import plan_slices, run_slices
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import DiffusionPlan
 from fdgcl.workflows.feedback import Feedback, OnNotice, ProgressArgument, feedback
-from fdgcl.workflows.memory_bound import memory_bound
 from fdgcl.workflows.models import new_model
 
 if TYPE_CHECKING:
@@ -190,7 +189,9 @@ class _Work:
         opened = Store.open(Path(store))
         chosen = new_model(settings or {}).check()
         check_settings(opened, chosen)
-        return cls(opened, chosen, memory_bound(memory), executor or InProcess())
+        return cls(
+            opened, chosen, allowed_bytes(memory, "`memory`"), executor or InProcess()
+        )
 
     @property
     def diffusion(self) -> Diffusion:

@@ -319,7 +319,7 @@ def _train(
 
 
 def _tell(model: FDGCL, told: Feedback, stage: str, done: int, total: int) -> None:
-    from fdgcl.methods.fdgcl.fitting import tell_epoch
+    from fdgcl.fitting import tell_epoch
 
     # What was decided for the user is known by now, long before training ends.
     told.notice(*model.notices_)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fdgcl.diffusion.stability import StabilityReport
-    from fdgcl.methods.fdgcl.plan import Plan
+    from fdgcl.planning import Plan
     from fdgcl.model import FDGCL
     from fdgcl.training import EpochRecord
     from fdgcl.workflows.reading import Reading

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fdgcl._memory import allowed_bytes
 from fdgcl.workflows.feedback import OnNotice, ProgressArgument, feedback
-from fdgcl.workflows.memory_bound import memory_bound
 from fdgcl.workflows.reading import Features
 
 if TYPE_CHECKING:
@@ -51,47 +51,6 @@ class Imported:
             "seconds": round(self.seconds, 2),
             "fingerprint": self.store.fingerprint,
         }
-
-
-@dataclass(frozen=True)
-class PlannedImport:
-    """What an import would take.
-
-    Attributes:
-        plan: Sizes, memory and disk.
-        seconds: On two cores.
-        made_features: Whether there are no features, so that random ones are made.
-    """
-
-    plan: ImportPlan
-    seconds: float
-    made_features: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return sizes and costs, ready for JSON."""
-        return {**asdict(self.plan), "seconds": round(self.seconds, 1)}
-
-    def describe(self) -> list[str]:
-        """Return the plan in sentences."""
-        from fdgcl._memory import describe_size
-        from fdgcl.planning.cost import describe_seconds
-
-        plan = self.plan
-        nodes = f"{plan.nodes:,} nodes"
-        if self.made_features:
-            nodes = f"perhaps {nodes} (the edges will tell)"
-        elif not plan.nodes_known:
-            nodes = f"about {nodes}"
-        width = "" if plan.features_known else "about "
-        return [
-            f"{nodes}, about {plan.edges:,} edges, {width}{plan.features:,} features",
-            f"memory: {describe_size(plan.peak_memory)} at the peak (allowed: "
-            f"{describe_size(plan.memory)}; the least that would do: "
-            f"{describe_size(plan.least_memory)})",
-            f"disk: about {describe_size(plan.store_bytes)}, and "
-            f"{describe_size(plan.disk_bytes - plan.store_bytes)} more on the way",
-            f"time: about {describe_seconds(self.seconds)} on two cores",
-        ]
 
 
 def import_table(
@@ -138,7 +97,7 @@ def import_table(
     from fdgcl.graphs.importing import run_request
 
     request = _request(edges, features, tables, direction, name, seed)
-    bound, start = memory_bound(memory), time.perf_counter()
+    bound, start = allowed_bytes(memory, "`memory`"), time.perf_counter()
     with feedback(progress, on_notice) as told:
         made = run_request(request, Path(store), bound, told.bars)
         seconds = time.perf_counter() - start
@@ -155,7 +114,7 @@ def plan_import(
     direction: str = "symmetric",
     name: str | None = None,
     seed: int = 0,
-) -> PlannedImport:
+) -> ImportPlan:
     """Say what `import_table` would take with these arguments; write nothing.
 
     >>> import tempfile
@@ -165,12 +124,9 @@ def plan_import(
     300
     """
     from fdgcl.graphs import importing
-    from fdgcl.planning.cost import import_seconds
 
     request = _request(edges, features, tables, direction, name, seed)
-    plan = importing.plan_import(request, memory_bound(memory))
-    seconds = import_seconds(plan.edges, plan.nodes, plan.features)
-    return PlannedImport(plan, seconds, request.features is None)
+    return importing.plan_import(request, allowed_bytes(memory, "`memory`"))
 
 
 def _request(

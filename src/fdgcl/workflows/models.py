@@ -26,13 +26,6 @@ def new_model(settings: Mapping[str, Any]) -> FDGCL:
     return FDGCL(**settings)
 
 
-def load_model(run: Path, device: str | None = None) -> FDGCL:
-    """Return the trained estimator of a run folder, on its own device or another."""
-    from fdgcl.model import FDGCL
-
-    return FDGCL.load(run) if device is None else FDGCL.load(run, device=device)
-
-
 @dataclass(frozen=True)
 class Start:
     """Where settings start from: a preset in a variant, a file, or the defaults.

@@ -10,9 +10,9 @@ import numpy as np
 
 from fdgcl._checks import InputError
 from fdgcl.embeddings import read_embeddings
+from fdgcl.estimators import load_model
 from fdgcl.report.run_page import Embedded
 from fdgcl.workflows.feedback import Feedback
-from fdgcl.workflows.models import load_model
 from fdgcl.workflows.records import Record
 from fdgcl.workflows.rows import Level, row_ids
 from fdgcl.workflows.run_folders import EMBEDDING

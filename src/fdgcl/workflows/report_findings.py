@@ -8,21 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
+from fdgcl.estimators import load_model
 from fdgcl.experiments.loader import load_experiments
 from fdgcl.graphs import GraphDataset
 from fdgcl.graphs.catalogue import CATALOGUE
 from fdgcl.graphs.datasets import BUNDLED
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.levels import as_graph
-from fdgcl.methods.fdgcl.preparation import Preparation, prepare
+from fdgcl.methods.base import Config
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
 from fdgcl.operators.in_memory import build_operator
 from fdgcl.report.accuracy import Score
 from fdgcl.report.run_page import Embedded, Findings, Spectrum
 from fdgcl.report.spectrum import any_graph, spectral_density
-from fdgcl.run_folder import Config, RunFolder
+from fdgcl.run_folder import RunFolder
 from fdgcl.workflows.feedback import Feedback
 from fdgcl.workflows.labels import RowLabels, labels_in, labels_of, rows_by_id
-from fdgcl.workflows.models import load_model
 from fdgcl.workflows.places import shown_path, without_folders
 from fdgcl.workflows.records import Record, read_record
 from fdgcl.workflows.report_embedding import Finder
@@ -153,7 +154,7 @@ def _graph(
 
 def _prepared(
     graph: Data | None, config: Config, given: Given, told: Feedback
-) -> Preparation | None:
+) -> DiffusionPreparation | None:
     """The graph as the run used it; None where it is not the same."""
     if graph is None:
         return None
@@ -257,7 +258,7 @@ def _recorded(row: Any) -> Score:
     return Score(row["name"], row["test_mean"], spread, row["val_mean"], row["measure"])
 
 
-def _spectrum(prepared: Preparation | None, config: Config) -> Spectrum:
+def _spectrum(prepared: DiffusionPreparation | None, config: Config) -> Spectrum:
     if prepared is None:
         return Spectrum(
             any_graph(),
@@ -273,7 +274,7 @@ def _spectrum(prepared: Preparation | None, config: Config) -> Spectrum:
         operator = build_operator(
             prepared.graph.adjacency,
             self_loops=settings.self_loops,
-            normalization=settings.normalization,  # type: ignore[arg-type]
+            normalization=settings.normalization,
         )
         note = (
             "The edges are directed: their eigenvalues are complex, in the disc over "

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from fdgcl._checks import InputError
+from fdgcl._memory import allowed_bytes
+from fdgcl.embedding_folder import Written, default_run, fit_to_folder
 from fdgcl.embeddings import part_files
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl import store_fitting, training_plan
+from fdgcl.methods.fdgcl import training_plan
 from fdgcl.methods.fdgcl.diffused import Diffusion
-from fdgcl.methods.fdgcl.diffusing import diffuse_store
-from fdgcl.methods.fdgcl.fitting import beta_notices
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import DiffusionPlan, plan_diffusion
+from fdgcl.methods.fdgcl.stored import prepare_store
 from fdgcl.methods.fdgcl.training_plan import TrainingPlan
+from fdgcl.methods.resources import Resources
 from fdgcl.training import ProcessGroup, group_of_environment
 from fdgcl.workflows.embedded import training_facts
 from fdgcl.workflows.feedback import Feedback, OnNotice, ProgressArgument, feedback
-from fdgcl.workflows.memory_bound import memory_bound
 from fdgcl.workflows.models import new_model
 from fdgcl.workflows.reading import Reading, as_path
 from fdgcl.workflows.records import is_own, write_record
 from fdgcl.workflows.run_folders import check_writable
 from fdgcl.workflows.source import Source
+
+if TYPE_CHECKING:
+    from fdgcl.model import FDGCL
 
 CALLED = "fdgcl.workflows.train"
 
@@ -71,36 +74,38 @@ class TrainedStore:
     """An embedding of all nodes of a store.
 
     Attributes:
-        trained: Where it is, in how many parts; the run folder, and the history.
+        model: The trained model.
+        written: Where the embedding is, in how many parts.
+        run: The run folder.
         nodes: How many there are.
-        settings: Of the model.
         processes: How many trained together.
         notices: What was decided.
     """
 
-    trained: store_fitting.Trained
+    model: FDGCL = field(repr=False)
+    written: Written
+    run: Path
     nodes: int
-    settings: Settings = field(repr=False)
     processes: int = 1
     notices: tuple[str, ...] = ()
 
     @property
     def facts(self) -> dict[str, Any]:
         """Seconds, epochs, and loss and ranks of the last epoch."""
-        return training_facts(self.trained.history, self.trained.seconds)
+        return training_facts(self.model.history_, self.written.seconds)
 
     def to_dict(self) -> dict[str, Any]:
         """Return places, sizes and settings, ready for JSON."""
         return {
-            "embedding": str(self.trained.embedding),
-            "run": str(self.trained.run),
+            "embedding": str(self.written.folder),
+            "run": str(self.run),
             "nodes": self.nodes,
-            "dim": self.trained.width,
-            "parts": self.trained.parts,
-            "resumed_epochs": self.trained.resumed,
+            "dim": self.written.width,
+            "parts": self.written.parts,
+            "resumed_epochs": self.model.resumed_epochs_,
             "processes": self.processes,
             **self.facts,
-            "settings": self.settings.to_dict(),
+            "settings": self.model.check().to_dict(),
             "notices": list(self.notices),
         }
 
@@ -147,22 +152,23 @@ def train(
     >>> edges, features = generate(100, 300, folder, features=4).files
     >>> store = import_table(edges, f"{folder}/store", features=features).store
     >>> found = train(store.folder, f"{folder}/z", settings=small)
-    >>> found.nodes, found.trained.width
+    >>> found.nodes, found.written.width
     (100, 4)
     """
     work = _Work.of(store, output, run, settings, memory, command, overwrite)
     work.refuse_parts()
     with feedback(progress, on_notice) as told:
+        model = new_model(work.settings.to_dict())
         with group_of_environment(work.settings.torch_device) as group:
-            trained = work.run(group, told)
-        if trained.resumed:
-            told.notice(
-                f"{trained.resumed} of {len(trained.history)} epochs were done before"
-            )
+            written = work.run(group, model, told)
+        done = model.resumed_epochs_
+        if done:
+            told.notice(f"{done} of {len(model.history_)} epochs were done before")
         return TrainedStore(
-            trained,
+            model,
+            written,
+            work.folder,
             work.store.manifest.nodes,
-            work.settings,
             work.members,
             tuple(told.notices),
         )
@@ -219,12 +225,11 @@ class _Work:
     ) -> _Work:
         members, target = _number("WORLD_SIZE", 1), Path(output)
         opened = Store.open(Path(store))
-        model = new_model(settings or {})
-        chosen = store_fitting.store_settings(opened, model.check())
+        chosen = prepare_store(opened, new_model(settings or {}).check()).settings
         _check_output(target)
-        folder = as_path(run) or store_fitting.default_run(opened, chosen)
+        folder = as_path(run) or default_run(opened, chosen)
         check_writable(folder)
-        bound = memory_bound(memory)
+        bound = allowed_bytes(memory, "`memory`")
         _choose_device(chosen)
         here = _number("LOCAL_WORLD_SIZE", members)
         return cls(
@@ -241,18 +246,16 @@ class _Work:
             )
             raise InputError(message)
 
-    def run(self, group: ProcessGroup, told: Feedback) -> store_fitting.Trained:
+    def run(self, group: ProcessGroup, model: FDGCL, told: Feedback) -> Written:
         """Diffuse what is not diffused yet, train, and write the embedding."""
         group.by_first(self.plan().check)
-        if not self.is_diffused:
-            group.by_first(self._refuse_others)
-            diffuse_store(
-                self.store, self.settings, memory=self.memory, progress=told.bars
-            )
-        beta = Diffusion.of(self.store, self.settings).recipe.beta
-        told.notice(*beta_notices(self.settings, beta))
 
-        def remember(model: str, seconds: float) -> None:
+        def progress(stage: str, done: int, total: int) -> None:
+            # What was decided for the user is known long before training ends.
+            told.notice(*getattr(model, "notices_", ()))
+            told.bars(stage, done, total)
+
+        def remember(key: str, seconds: float) -> None:
             """Note whose the parts will be, before the first is written."""
             write_record(
                 self.folder,
@@ -262,18 +265,16 @@ class _Work:
                 embedding=self.output,
                 seconds=seconds,
                 notices=told.notices,
-                model=model,
+                model=key,
             )
 
-        return store_fitting.train_store(
+        return fit_to_folder(
+            model,
             self.store,
-            self.settings,
-            self.folder,
             self.output,
-            memory=self.memory,
-            group=group,
-            here=self.here,
-            progress=told.bars,
+            run=self.folder,
+            resources=Resources(self.memory, group, self.here),
+            progress=progress,
             replace_parts=self.overwrite,
             on_model=remember,
         )
@@ -293,18 +294,6 @@ class _Work:
         """Whether all diffused features are there."""
         diffusion = Diffusion.of(self.store, self.settings)
         return diffusion.is_begun and not diffusion.missing
-
-    def _refuse_others(self) -> None:
-        """Several processes would diffuse the same, each of them with all memory."""
-        if self.members > 1:
-            folder = str(self.store.folder)
-            word = shlex.quote(f"./{folder}" if folder.startswith("-") else folder)
-            message = (
-                f"the features of {folder} are not diffused by these settings yet, "
-                "which several processes cannot do here: run `fdgcl diffuse "
-                f"{word}` with them first"
-            )
-            raise InputError(message)
 
 
 def _number(name: str, default: int) -> int:

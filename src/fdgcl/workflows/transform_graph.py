@@ -130,7 +130,7 @@ def transform(
     refuse_existing(target, overwrite=overwrite)
 
     from fdgcl.embeddings import write_embeddings
-    from fdgcl.workflows.models import load_model
+    from fdgcl.estimators import load_model
 
     model = load_model(run)
     start = time.perf_counter()

@@ -7,9 +7,12 @@ from typing import Any
 
 import torch
 
-from fdgcl._checks import InputError, choose, nearest
+from fdgcl._checks import InputError
+from fdgcl._parts import class_of, made, named
 from fdgcl.diffusion.dynamics.attention import AttentionGrand, NonlinearGrand
 from fdgcl.diffusion.dynamics.base import (
+    COMMON_ARGUMENTS,
+    DEFAULT_RATE,
     Dynamics,
     Flow,
     Frequencies,
@@ -27,11 +30,34 @@ DYNAMICS: dict[str, type[Dynamics]] = {
 }
 
 
+def named_dynamics(
+    given: object, options: object = None
+) -> tuple[Any, dict[str, Any] | None]:
+    """Turn a dynamics, an object or a name, into its name and options.
+
+    A model makes dynamics anew, one for each view, by its own rate, width and seed.
+
+    Raises:
+        InputError: An object cannot be made again from text, or has a rate of its own.
+
+    Example:
+        >>> named_dynamics(Gread(reaction="fisher", nu=0.5))
+        ('gread', {'reaction': 'fisher', 'nu': 0.5})
+    """
+    if isinstance(given, Dynamics) and given.rate != DEFAULT_RATE:
+        message = (
+            f"the rate is a setting of the model: give rate={given.rate:g} to it, not "
+            f"to the dynamics {given!r}"
+        )
+        raise InputError(message)
+    return named("dynamics", given, options, DYNAMICS, Dynamics, COMMON_ARGUMENTS)
+
+
 def build_dynamics(
     name: str,
     options: Mapping[str, Any] | None = None,
     *,
-    rate: float = 0.5,
+    rate: float = DEFAULT_RATE,
     dim: int = 1,
     seed: int = 0,
     dtype: torch.dtype = torch.float32,
@@ -39,25 +65,24 @@ def build_dynamics(
     """Make a dynamics by name, its options checked.
 
     Args:
-        name: One of `DYNAMICS`.
+        name: One of `DYNAMICS`, or the import path of a class: `package.module:Class`.
         options: Its own options; unknown ones are named.
         rate: Factor in front of the right-hand side.
         dim: Columns of the features in training.
         seed: Of its initial parameters.
         dtype: Of its parameters.
+
+    Raises:
+        InputError: The name or an option is unknown, or a value is not allowed.
+
+    Example:
+        >>> build_dynamics("cde", {"velocity": "relu"})
+        Cde(velocity='relu')
     """
-    kind = choose("dynamics", name, DYNAMICS)
-    known = kind.options()
-    for option in options or {}:
-        if option not in known:
-            takes = ", ".join(known) or "no options"
-            message = (
-                f"dynamics {name!r} has no option {option!r}"
-                f"{nearest(option, known)} (it takes {takes})"
-            )
-            raise InputError(message)
+    kind = class_of("dynamics", name, DYNAMICS, Dynamics)
     generator = torch.Generator().manual_seed(seed)
-    return kind(rate=rate, dim=dim, generator=generator, dtype=dtype, **options or {})
+    common = {"rate": rate, "dim": dim, "generator": generator, "dtype": dtype}
+    return made("dynamics", kind, options or {}, name, common)
 
 
 __all__ = [
@@ -74,4 +99,5 @@ __all__ = [
     "NonlinearGrand",
     "RightHandSide",
     "build_dynamics",
+    "named_dynamics",
 ]

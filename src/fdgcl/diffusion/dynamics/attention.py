@@ -47,12 +47,13 @@ class _Attending(Dynamics):
 
     def __init__(self, *, heads: int = 4, width: int = 16, **common: Any) -> None:
         super().__init__(**common)
-        heads, width = check_count("heads", heads), check_count("width", width)
+        self.heads = check_count("heads", heads)
+        self.width = check_count("width", width)
         query, key = (
-            self.new_parameter(heads * width, self.dim, scale=_INITIAL_SCALE)
+            self.new_parameter(self.heads * self.width, self.dim, scale=_INITIAL_SCALE)
             for _ in range(2)
         )
-        self.attention = _Attention(query, key, heads)
+        self.attention = _Attention(query, key, self.heads)
 
 
 @final

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from fdgcl._checks import InputError, check_positive
+from fdgcl._parts import arguments_of
 from fdgcl.operators.incidence import Incidence
 
 RightHandSide = Callable[[float, Tensor], Tensor]
@@ -86,16 +86,18 @@ class Flow:
 
 #: What every dynamics is told; its other keyword arguments are its own options.
 COMMON_ARGUMENTS = ("rate", "dim", "generator", "dtype")
+DEFAULT_RATE = 0.5
 
 
 class Dynamics(nn.Module, abc.ABC):
     """The right-hand side of `D^order Z = F(t, Z)`, with whatever it trains.
 
     A dynamics knows no graph: `start` binds it to one, so that trained parameters
-    serve on other graphs too. Options of its own are keyword arguments with defaults.
+    serve on other graphs too. Options of its own are keyword arguments with defaults,
+    and kept as attributes of the same names, so that it can be made again.
 
     Attributes:
-        name: The name users choose it by.
+        name: The name users choose it by; by default that of the class.
 
     Args:
         rate: Factor in front of all of F.
@@ -109,7 +111,7 @@ class Dynamics(nn.Module, abc.ABC):
     def __init__(
         self,
         *,
-        rate: float = 0.5,
+        rate: float = DEFAULT_RATE,
         dim: int = 1,
         generator: torch.Generator | None = None,
         dtype: torch.dtype = torch.float32,
@@ -119,6 +121,11 @@ class Dynamics(nn.Module, abc.ABC):
         self.dim = dim
         self._generator = generator or torch.Generator().manual_seed(0)
         self._dtype = dtype
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
 
     @property
     @abc.abstractmethod
@@ -154,11 +161,17 @@ class Dynamics(nn.Module, abc.ABC):
     @classmethod
     def options(cls) -> dict[str, Any]:
         """Its own options and their defaults."""
-        return {
-            p.name: p.default
-            for p in inspect.signature(cls).parameters.values()
-            if p.kind is p.KEYWORD_ONLY and p.name not in COMMON_ARGUMENTS
-        }
+        return arguments_of(cls, COMMON_ARGUMENTS)
+
+    def __repr__(self) -> str:
+        """Show the options that are not as they are by default."""
+        given = {name: getattr(self, name, None) for name in self.options()}
+        changed = [
+            f"{name}={given[name]!r}"
+            for name, default in self.options().items()
+            if given[name] != default
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     def new_parameter(self, *shape: int, scale: float = 1.0) -> nn.Parameter:
         """A new parameter, uniform with variance `scale^2 / last dimension`."""

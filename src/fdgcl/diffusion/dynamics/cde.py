@@ -43,10 +43,11 @@ class Cde(Dynamics):
         **common: Any,
     ) -> None:
         super().__init__(**common)
+        self.velocity = velocity
         self._velocity = choose("velocity", velocity, VELOCITIES)
         self.convection = check_nonnegative("convection", convection)
-        scale = check_nonnegative("spread", spread)
-        self.matrix = self.new_parameter(self.dim, self.dim, scale=scale)
+        self.spread = check_nonnegative("spread", spread)
+        self.matrix = self.new_parameter(self.dim, self.dim, scale=self.spread)
 
     def start(self, graph: Gathering, x: Tensor) -> Flow:
         """See the base class."""

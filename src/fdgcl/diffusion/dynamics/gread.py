@@ -78,8 +78,8 @@ class Gread(Dynamics):
         self.reaction = reaction
         self._react = choose("reaction", reaction, REACTIONS)
         self.trained = check_flag("trained", trained)
-        self._given = check_finite("gamma", gamma), check_finite("nu", nu)
-        start = torch.tensor(self._given, dtype=self._dtype)[:, None]
+        self.gamma, self.nu = check_finite("gamma", gamma), check_finite("nu", nu)
+        start = torch.tensor([self.gamma, self.nu], dtype=self._dtype)[:, None]
         columns = start.repeat(1, self.dim)
         self.weights = nn.Parameter(columns) if trained else None
 
@@ -103,7 +103,7 @@ class Gread(Dynamics):
         weights = self.weights
 
         def rhs(_: float, state: Tensor) -> Tensor:
-            gamma, nu = self._given if weights is None else weights
+            gamma, nu = (self.gamma, self.nu) if weights is None else weights
             spread = change(graph, state)
             total: Tensor = spread * gamma + self._react(state, spread, graph, x) * nu
             return total * self.rate

@@ -16,7 +16,7 @@ class Solver(abc.ABC):
     """A way to solve `D^order y = F(t, y)`, `y(0)` given, order in (0, 1].
 
     Attributes:
-        name: The name users choose it by.
+        name: The name users choose it by; by default that of the class.
         derivative: The kind of fractional derivative it solves for.
         needs_linear: Whether F must be linear in y with a fixed operator.
     """
@@ -24,6 +24,11 @@ class Solver(abc.ABC):
     name: ClassVar[str]
     derivative: ClassVar[str] = "caputo"
     needs_linear: ClassVar[bool]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
 
 
 @dataclass(frozen=True)

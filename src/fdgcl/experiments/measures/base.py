@@ -15,7 +15,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of work that is done whole or not at all, alone in some process.
+    """A piece of work that is done completely or not at all, alone in a process.
 
     Attributes:
         experiment: The experiment's name.

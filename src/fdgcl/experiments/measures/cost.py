@@ -24,7 +24,7 @@ from fdgcl.report.page import Section
 
 @final
 class Cost(Measure):
-    """Each way once, in a process of its own that has all cores and no company.
+    """Each way once, in a process of its own that has all cores to itself.
 
     Options:
         epochs: Epochs to time.
@@ -95,7 +95,7 @@ class Cost(Measure):
 def measure(
     graph: Graph, settings: Settings, way: str, epochs: int, warmup: int
 ) -> Record:
-    """What one way takes on a graph, after a rehearsal on a small one."""
+    """What one way takes on a graph, after a warm-up on a small one."""
     rehearsal = _small(graph, settings)
     time_training(prepare(rehearsal, replace(settings, dim=8)), way, epochs=1)
     timed = time_training(prepare(graph, settings), way, epochs=epochs, warmup=warmup)

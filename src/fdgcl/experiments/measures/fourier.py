@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from fdgcl._checks import InputError
 from fdgcl.diffusion.spectral import frequency_response
-from fdgcl.methods.fdgcl.preparation import Preparation
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
 
 Numbers = NDArray[np.float64]
 
@@ -49,7 +49,9 @@ class Spectrum:
         return np.asarray(self.frequencies > SAME_FREQUENCY)
 
 
-def spectrum_of(prepared: Preparation, device: torch.device | str = "cpu") -> Spectrum:
+def spectrum_of(
+    prepared: DiffusionPreparation, device: torch.device | str = "cpu"
+) -> Spectrum:
     """Take a graph and its features apart.
 
     Raises:
@@ -79,7 +81,10 @@ def spectrum_of(prepared: Preparation, device: torch.device | str = "cpu") -> Sp
 
 
 def response(
-    prepared: Preparation, order: float, frequencies: Numbers, solver: str | None = None
+    prepared: DiffusionPreparation,
+    order: float,
+    frequencies: Numbers,
+    solver: str | None = None,
 ) -> Numbers:
     """What the diffusion multiplies each frequency by.
 

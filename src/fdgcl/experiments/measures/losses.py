@@ -65,7 +65,7 @@ class LossCurves(Measure):
 
         model = experiment.model(**changed, epochs=epochs)
         with warnings.catch_warnings():
-            # Whether a loss collapses is what the records are to tell.
+            # Whether a loss collapses is what the records show.
             warnings.simplefilter("ignore", TrainingWarning)
             try:
                 model.fit(graph, on_epoch=on_epoch)

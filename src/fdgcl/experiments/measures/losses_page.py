@@ -35,7 +35,7 @@ class Curve:
         mean: Over seeds and splits.
         std: Over seeds and splits.
         rank: Effective rank of the embedding, mean over seeds.
-        failures: What training that did not come to its end said.
+        failures: Error messages of trainings that did not finish.
     """
 
     loss: str

@@ -30,7 +30,7 @@ from fdgcl.experiments.measures.fourier import (
 )
 from fdgcl.experiments.measures.theorem_page import theorem_page
 from fdgcl.graphs import Graph
-from fdgcl.methods.fdgcl.preparation import Preparation, prepare
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
 from fdgcl.report.page import Section
 
 ORDERS = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -45,7 +45,7 @@ TOLERANCE = 1e-12
 class Theorem(Measure):
     """Nothing is trained and nothing is random: one unit, whatever the seeds.
 
-    It gives three kinds of records, told apart by `what`: the `graph` with what the
+    It gives three kinds of records, distinguished by `what`: the `graph` with what the
     proof's expansion says of it, one `solution` each for the equation's own solution
     and for the solver's, and the `times` from which on the smaller order keeps more.
     """
@@ -85,7 +85,7 @@ class Theorem(Measure):
         return theorem_page(experiments, records, absent)
 
 
-def _graph(prepared: Preparation, spectrum: Spectrum) -> Record:
+def _graph(prepared: DiffusionPreparation, spectrum: Spectrum) -> Record:
     settings = prepared.settings
     rate = settings.rate
     first = float(spectrum.frequencies[spectrum.moving][0])
@@ -123,7 +123,9 @@ def _graph(prepared: Preparation, spectrum: Spectrum) -> Record:
     }
 
 
-def _solution(prepared: Preparation, spectrum: Spectrum, solver: str) -> Record:
+def _solution(
+    prepared: DiffusionPreparation, spectrum: Spectrum, solver: str
+) -> Record:
     frequencies, moving = spectrum.frequencies, spectrum.moving
     pair = tuple(sorted(prepared.settings.orders))
     gains = [_gains(prepared, order, frequencies, solver) for order in pair]
@@ -144,7 +146,7 @@ def _solution(prepared: Preparation, spectrum: Spectrum, solver: str) -> Record:
 
 
 def _gains(
-    prepared: Preparation, order: float, frequencies: Numbers, solver: str
+    prepared: DiffusionPreparation, order: float, frequencies: Numbers, solver: str
 ) -> Numbers:
     """|response|, relative to that at frequency 0, which every order leaves alone."""
     zero = response(prepared, order, np.zeros(1), solver)[0]
@@ -170,7 +172,9 @@ def _view(spectrum: Spectrum, gains: Numbers, drawn: Numbers) -> Record:
     }
 
 
-def _by_order(prepared: Preparation, spectrum: Spectrum, solver: str) -> Record:
+def _by_order(
+    prepared: DiffusionPreparation, spectrum: Spectrum, solver: str
+) -> Record:
     """Smooth share and concentration of every order, and the contrast of every pair."""
     energies = [
         spectrum.energies * _gains(prepared, order, spectrum.frequencies, solver) ** 2
@@ -198,7 +202,7 @@ def _rank_correlation(gaps: Sequence[float], contrasts: Sequence[float]) -> floa
     return float(spearmanr(gaps, contrasts).statistic)
 
 
-def _times(prepared: Preparation, spectrum: Spectrum) -> Record:
+def _times(prepared: DiffusionPreparation, spectrum: Spectrum) -> Record:
     """From which time on the smaller order keeps more, at how many frequencies."""
     decay = prepared.settings.rate * spectrum.frequencies[spectrum.moving]
 

@@ -27,7 +27,7 @@ DAMAGE = (
     *(zipfile.BadZipFile, zlib.error),
 )
 
-# What is kept of each column at least: its name.
+# The least that is kept of each column: its name.
 _COLUMN_BYTES = 64
 
 
@@ -108,7 +108,7 @@ def read_scipy_archive(path: Path) -> Any:
 
 
 def _check_indices(matrix: Any) -> None:
-    """Refuse indices that lead out of the matrix; SciPy takes the file's word for them.
+    """Refuse indices outside of the matrix, which SciPy does not check.
 
     Raises:
         ValueError: There are such.

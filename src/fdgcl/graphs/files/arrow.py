@@ -1,4 +1,4 @@
-"""Tables in memory: pandas, Polars, Arrow, and whatever hands out Arrow data."""
+"""Tables in memory: pandas, Polars, Arrow, and anything that exports Arrow data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_ipc(path: Path) -> ArrowTable:
     try:
         with pa.OSFile(str(path)) as stream:
             table = pa.ipc.open_file(stream).read_all()
-            # Arrow takes the file's word for where each value begins and ends, and
+            # Arrow does not check where the file says that values begin and end, and
             # would read beyond the memory that it has.
             table.validate(full=True)
             return ArrowTable(table, str(path))

@@ -1,4 +1,4 @@
-"""Column names that tell what a column is, and whether a first row is a header."""
+"""Column names that show what a column is, and whether a first row is a header."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def is_header(
     Words above words may be either.
     """
     if len(row) < 2:
-        return known(row)  # nothing beside it tells more
+        return known(row)  # there is nothing else to go by
     words = {name for name in row if name and not is_finite(name)}
     again = any(words.intersection(cells) for cells in following)
     if known(row) and not again:
@@ -196,7 +196,7 @@ def _is_pandas_header(row: Sequence[str]) -> bool:
 
 
 def _looks_like_a_name(name: str, cells: Sequence[str]) -> bool | None:
-    """Whether a text tells itself from all cells below it; None where it cannot be."""
+    """Whether a text differs in kind from all cells below it; None if it is unclear."""
     filled = [cell for cell in cells if cell not in MISSING]
     if not filled or is_number(name):
         return None if not filled else False

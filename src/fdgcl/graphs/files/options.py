@@ -1,4 +1,4 @@
-"""What a user may say about tables, where they do not say it themselves."""
+"""Options for reading tables, for what a table itself leaves open."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Table(ABC):
         where: The file's name, or words for what was given, for messages.
         names: Names of the columns; "1", "2", ... where the file has none.
         named: Whether the file itself names its columns.
-        typed: Whether the file tells numbers from text.
+        typed: Whether the file distinguishes numbers from text.
         texts: Names of columns that are read as they are written, where it does not:
             007 is not 7 among categories.
     """
@@ -66,7 +66,7 @@ class Table(ABC):
 
     @abstractmethod
     def kind(self, column: int) -> Kind:
-        """What the column holds, as far as its type or the first rows can tell."""
+        """What the column holds, judged by its type or the first rows."""
 
     @abstractmethod
     def columns(
@@ -94,7 +94,7 @@ class Table(ABC):
         """Return columns as they stand in the file, and columns as float32.
 
         Raises:
-            InputError: The file is damaged or has no rows, or a number is none.
+            InputError: The file is damaged or has no rows, or a value is not a number.
         """
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What readers say of features and ids, at once or by parts: the same sentences."""
+"""Sentences on features and ids, the same for readers of whole tables and of parts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def array_line(name: str, columns: int) -> str:
 
 
 def compared_as_written(edges: str, features: str) -> str:
-    """Return what is told where ids are of two types."""
+    """Return the line for ids of two types."""
     return (
         f"ids are whole numbers in one of {edges} and {features} and text in the "
         "other: they are compared as they are written"
@@ -33,7 +33,7 @@ def compared_as_written(edges: str, features: str) -> str:
 def rows_do_not_fit(
     features: str, edges: str, rows: int, *, ends: tuple[int, int] | None, shown: str
 ) -> InputError:
-    """Return the refusal of rows by order, which nobody asked for and do not fit.
+    """Return the refusal of rows by order that do not fit and were not asked for.
 
     Args:
         features: The table of features.

@@ -1,4 +1,4 @@
-"""Tables in text files: CSV and its kin, with or without header, maybe compressed."""
+"""Tables in text files: CSV and the like, with or without header, maybe compressed."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class TextTable(Table):
     def column_batches(
         self, wanted: Sequence[int], *, rows: int, skip: int = 0
     ) -> Iterator[tuple[int, list[pa.Array]]]:
-        """Read columns by parts; from a number that is none on, numbers are text."""
+        """Read columns by parts; from the first value that is no number on, as text."""
         types = self._number_types(wanted)
         for first, batch in self._stream_from(wanted, types, rows, skip):
             yield first, [self._plain(batch.column(_key(n))) for n in wanted]

@@ -1,4 +1,4 @@
-"""Rows of text with too many or too few values, as Arrow's error tells of them.
+"""Rows of text with too many or too few values, as Arrow's error describes them.
 
 Arrow would also call a function with such a row (`invalid_row_handler`), but lets go of
 the function on a thread of its own, maybe when Python is already exiting. Python then
@@ -39,7 +39,7 @@ class Unfit:
 
     @classmethod
     def of(cls, error: Exception) -> Self | None:
-        """What an error of Arrow tells of such a row; None if it is another error."""
+        """What an error of Arrow says of such a row; None if it is another error."""
         match = _MESSAGE.match(str(error))
         if match is None:
             return None

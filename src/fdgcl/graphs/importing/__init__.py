@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fdgcl._checks import InputError
+from fdgcl._memory import resident_bytes
 from fdgcl._progress import Progress, silent
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.graphs.importing.budget import Budget
@@ -24,7 +25,6 @@ from fdgcl.graphs.importing.planning import ImportPlan, plan_import
 from fdgcl.graphs.importing.request import Request, claimed, clear, one_table
 from fdgcl.graphs.importing.stages import Import, lean_arrow
 from fdgcl.graphs.store.store import Store, manifest_path
-from fdgcl.planning.memory import resident_bytes
 
 __all__ = [
     "ImportPlan",

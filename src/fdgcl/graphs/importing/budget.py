@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fdgcl._checks import InputError
-from fdgcl._memory import describe_size
 from fdgcl.graphs.importing.fitcost import PAGE_BYTES, FitCost
 from fdgcl.graphs.importing.index import BYTES_PER_NODE
+from fdgcl.planning import check_memory
 
 #: Batches on their way from the file, decoders, and what the allocators keep.
 OVERHEAD_BYTES = 144 * 10**6
@@ -74,14 +73,8 @@ class Budget:
         Raises:
             InputError: It is too little; the message says what is enough.
         """
-        least = self.least(nodes)
-        if self.memory < least:
-            whose = f" for {nodes:,} nodes" if nodes else ""
-            message = (
-                f"memory must be at least {describe_size(least * 1.005)}{whose}, got "
-                f"{describe_size(self.memory)}"
-            )
-            raise InputError(message)
+        purpose = f"for {nodes:,} nodes" if nodes else ""
+        check_memory(self.memory, self.least(nodes), purpose)
 
     def peak(self, indexed: int, entries: int, *, weighted: bool) -> int:
         """The memory that sorting and merging will hold, at most.
@@ -113,13 +106,8 @@ class Budget:
         Raises:
             InputError: It is too little; the message says what is enough.
         """
-        least = self.least_fit(cost)
-        if self.memory < least:
-            message = (
-                f"memory must be at least {describe_size(least * 1.005)} to look at "
-                f"{cost.width:,} columns of features, got {describe_size(self.memory)}"
-            )
-            raise InputError(message)
+        purpose = f"to look at {cost.width:,} columns of features"
+        check_memory(self.memory, self.least_fit(cost), purpose)
 
     def limits(
         self, indexed: int, *, features: int = 1, widest: int = 1, weighted: bool

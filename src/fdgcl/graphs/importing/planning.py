@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fdgcl._files import DiskFullError
-from fdgcl._memory import describe_size
+from fdgcl._memory import describe_size, resident_bytes
 from fdgcl.graphs.importing.budget import Budget
 from fdgcl.graphs.importing.request import Request
-from fdgcl.planning import cost
-from fdgcl.planning.memory import resident_bytes
+from fdgcl.planning import Plan, cost
 
 RANDOM_COLUMNS = 32
 # Nodes of a graph of which only edges are known.
@@ -19,9 +18,9 @@ _EDGES_PER_NODE = 5
 _ID_BYTES = 8
 
 
-@dataclass(frozen=True)
-class ImportPlan:
-    """What an import will take.
+@dataclass(frozen=True, kw_only=True)
+class ImportPlan(Plan):
+    """What an import takes; ids of text may take more disk.
 
     Attributes:
         nodes: Number of nodes; a guess, unless `nodes_known`.
@@ -29,11 +28,6 @@ class ImportPlan:
         edges: Edges in the file; of text a guess.
         features: Number of features; a guess, unless `features_known`.
         features_known: Whether all rows were looked at to tell.
-        store_bytes: What the store will hold, at most; ids of text may take more.
-        disk_bytes: The same while it is made.
-        memory: The memory that was allowed.
-        least_memory: The least that would do.
-        peak_memory: What will be used of it.
     """
 
     nodes: int
@@ -41,15 +35,14 @@ class ImportPlan:
     edges: int
     features: int
     features_known: bool
-    store_bytes: int
-    disk_bytes: int
-    memory: int
-    least_memory: int
-    peak_memory: int
 
 
 def plan_import(request: Request, memory: int) -> ImportPlan:
     """Say what an import will take, from the sizes of its files and their first rows.
+
+    Args:
+        request: What to import.
+        memory: The bound.
 
     Raises:
         InputError: A file does not fit, or the memory will not do.
@@ -58,43 +51,50 @@ def plan_import(request: Request, memory: int) -> ImportPlan:
     budget = Budget(memory, resident_bytes())
     edges = request.edge_file
     file = request.feature_file
-    guess = max(2, edges.rows // _EDGES_PER_NODE) if file is None else file.rows
+    nodes = max(2, edges.rows // _EDGES_PER_NODE) if file is None else file.rows
     indexed, least = 0, budget.least(0)
     width, width_known = RANDOM_COLUMNS, True
     if file is not None:
-        indexed = guess if file.key is not None else 0
+        indexed = nodes if file.key is not None else 0
         budget.check_fit(file.cost())
         least = max(budget.least(indexed), budget.least_fit(file.cost()))
         width, width_known = file.guess()
     budget.check(indexed)
-    store, disk = disk_bytes(
-        guess, edges.rows, width, request.direction, weighted=edges.weighted
+    disk, temporary = disk_bytes(
+        nodes, edges.rows, width, request.direction, weighted=edges.weighted
     )
     entries = edges.rows * (2 if request.direction == "symmetric" else 1)
+    counted = f"{nodes:,} nodes"
+    if file is None:
+        counted = f"perhaps {counted} (the edges will tell)"
+    elif not file.rows_known:
+        counted = f"about {counted}"
+    about = "" if width_known else "about "
     return ImportPlan(
-        nodes=guess,
+        does=(f"{counted}, about {edges.rows:,} edges, {about}{width:,} features",),
+        peak_bytes=budget.peak(indexed, entries, weighted=edges.weighted),
+        memory=memory,
+        least_bytes=least,
+        disk_bytes=disk,
+        temporary_bytes=temporary,
+        seconds=cost.import_seconds(edges.rows, nodes, width),
+        nodes=nodes,
         nodes_known=file is not None and file.rows_known,
         edges=edges.rows,
         features=width,
         features_known=width_known,
-        store_bytes=store,
-        disk_bytes=disk,
-        memory=memory,
-        least_memory=least,
-        peak_memory=budget.peak(indexed, entries, weighted=edges.weighted),
     )
 
 
 def disk_bytes(
     nodes: int, edges: int, features: int, direction: str, *, weighted: bool
 ) -> tuple[int, int]:
-    """What a store holds at most, and what it does while it is made."""
+    """What a store holds at most, and what is there beside it while it is made."""
     both = direction == "symmetric"
     entries = edges * (2 if both else 1)
     store = cost.store_bytes(nodes, entries, features, weighted=weighted)
-    store += _ID_BYTES * nodes
-    on_the_way = cost.import_temporary_bytes(edges, symmetric=both, weighted=weighted)
-    return store, store + on_the_way
+    temporary = cost.import_temporary_bytes(edges, symmetric=both, weighted=weighted)
+    return store + _ID_BYTES * nodes, temporary
 
 
 def refuse_full_disk(folder: Path, needed: int) -> None:

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
+from fdgcl._memory import give_back
 from fdgcl._progress import Progress
 from fdgcl.graphs.files.telling import compared_as_written
 from fdgcl.graphs.importing.budget import Budget, Limits
@@ -40,7 +41,6 @@ from fdgcl.graphs.store.store import (
     weights_path,
     write_manifest,
 )
-from fdgcl.planning.memory import give_back
 
 _BLOCK = 1 << 20
 
@@ -88,14 +88,14 @@ class Import:
         give_back()
         features = self._features(nodes, fitted)
         edges = self._edge_file
-        _, needed = disk_bytes(
+        parts = disk_bytes(
             nodes.count,
             edges.rows,
             features.width,
             self.request.direction,
             weighted=edges.weighted,
         )
-        refuse_full_disk(self.folder, needed)
+        refuse_full_disk(self.folder, sum(parts))
         limits = self.limits or self._limits(nodes, features)
         found = self._sort(nodes, limits)
         give_back()

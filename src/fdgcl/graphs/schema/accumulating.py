@@ -1,4 +1,4 @@
-"""What is gathered of the columns of a table while its rows pass by in blocks."""
+"""Statistics of the columns of a table, gathered block by block."""
 
 from __future__ import annotations
 

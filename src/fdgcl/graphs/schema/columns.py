@@ -13,7 +13,7 @@ from fdgcl.graphs.schema.hashing import HASH_COLUMNS
 SCALINGS = ("auto", "none", "standard", "robust")
 NUMBERS = ("as-is", "standard", "robust", "boolean")
 CATEGORIES = ("one-hot", "hashed")
-# The reason that is told of numbers which the table holds as text.
+# The reason that is reported for numbers which the table holds as text.
 WRITTEN = "numbers written as text"
 ENCODINGS = (*NUMBERS, *CATEGORIES, "time", "vector", "none")
 
@@ -32,8 +32,10 @@ class Overrides:
         beside_units: Whether features of size 1 stand beside those of the table, as
             those of several tables do.
 
-    >>> Overrides(categorical=("zip",), scaling="none").asked
-    frozenset({'zip'})
+    Example:
+        >>> from fdgcl.graphs.schema import Overrides
+        >>> Overrides(categorical=("zip",), scaling="none").asked
+        frozenset({'zip'})
     """
 
     columns: tuple[str, ...] | None = None
@@ -69,10 +71,12 @@ class ColumnSchema:
         statistics: What the encoding needs to know, as JSON has it.
         outputs: Names of the columns of the feature matrix that come of it.
 
-    >>> ColumnSchema.feature("age", "standard", "scaled", {"missing": 2}).outputs
-    ('age', 'age missing')
-    >>> ColumnSchema.ignored("name", "text").role
-    'ignored'
+    Example:
+        >>> from fdgcl.graphs.schema import ColumnSchema
+        >>> ColumnSchema.feature("age", "standard", "scaled", {"missing": 2}).outputs
+        ('age', 'age missing')
+        >>> ColumnSchema.ignored("name", "text").role
+        'ignored'
     """
 
     name: str

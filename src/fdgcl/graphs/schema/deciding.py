@@ -129,7 +129,7 @@ def number_columns(
         names: One for each column.
         found: What is known of them.
         scales: How they are scaled.
-        notes: "boolean", or another reason to tell than that of `scales`, or nothing.
+        notes: "boolean", or a reason to report instead of that of `scales`, or nothing.
     """
     rows = found.rows
     facts = zip(

@@ -19,7 +19,7 @@ _CYCLES = {"day": "time of day", "week": "week", "year": "year"}
 
 
 def listed(names: Sequence[str], shown: int = _SHOWN) -> str:
-    """Return names as one says them: "a, b and c", "a, b and 7 more"."""
+    """Return names as a phrase: "a, b and c", "a, b and 7 more"."""
     if len(names) > shown:
         return f"{', '.join(names[: shown - 1])} and {len(names) - shown + 1} more"
     return in_words(names)
@@ -54,8 +54,8 @@ def _how(column: ColumnSchema) -> str:
         cycles = [_CYCLES[cycle] for cycle in known["cycles"]]
         noun = "cycle" if len(cycles) == 1 else "cycles"
         return f"as elapsed time{f', {listed(cycles)} {noun}' if cycles else ''}"
-    told = column.encoding in ("as-is", "robust") or column.reason == WRITTEN
-    return _SCALES[column.encoding] + (f" ({column.reason})" if told else "")
+    shown = column.encoding in ("as-is", "robust") or column.reason == WRITTEN
+    return _SCALES[column.encoding] + (f" ({column.reason})" if shown else "")
 
 
 def _counted(categories: Sequence[str]) -> str:

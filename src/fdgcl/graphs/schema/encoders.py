@@ -29,7 +29,7 @@ class Encoder(Protocol):
     """Writes what comes of one column."""
 
     def encode(self, column: Column, rows: Rows, out: Matrix) -> Surprises:
-        """Write the columns, and tell what training did not have."""
+        """Write the columns, and report what training did not have."""
 
 
 class OneHot:
@@ -42,7 +42,7 @@ class OneHot:
         self._had_missing = bool(schema.statistics["missing"])
 
     def encode(self, column: Column, rows: Rows, out: Matrix) -> Surprises:
-        """Write the columns, and tell what training did not have."""
+        """Write the columns, and report what training did not have."""
         words = _category_words(column, self._schema, rows)
         found = _places(words, self._known)
         code = words.spread(found, -1)
@@ -68,7 +68,7 @@ class Hashed:
         self._signs = signed_hashes(known["categories"])
 
     def encode(self, column: Column, rows: Rows, out: Matrix) -> Surprises:
-        """Write the columns, and tell what training did not have."""
+        """Write the columns, and report what training did not have."""
         words = _category_words(column, self._schema, rows)
         found = _places(words, self._known)
         signs = self._signs[np.maximum(found, 0)]
@@ -123,7 +123,7 @@ class Times:
         self._known = schema.statistics
 
     def encode(self, column: Column, rows: Rows, out: Matrix) -> Surprises:
-        """Write the columns, and tell what training did not have."""
+        """Write the columns, and report what training did not have."""
         values, missing = self._read(column, rows)
         known = self._known
         elapsed = (values - known["origin"]) / SECOND
@@ -170,7 +170,7 @@ class Vectors:
         self._scaling = Scaling(names, 0 * ones, ones, bent, np.asarray(known["mean"]))
 
     def encode(self, column: Column, rows: Rows, out: Matrix) -> Surprises:
-        """Write the columns, and tell what training did not have."""
+        """Write the columns, and report what training did not have."""
         kind, _ = kind_of(column.type)
         if kind != "vector":
             raise rows.refusal(str(column.type), 0, self._name, "a list of numbers")

@@ -34,10 +34,10 @@ class Plan:
 
     def encode(self, columns: Sequence[Column], rows: Rows, out: Matrix) -> Surprises:
         """Fill `out`, and return what is unlike training."""
-        told = self._encode_numbers(columns, rows, out)
+        surprises = self._encode_numbers(columns, rows, out)
         for place, target, encoder in self._others:
-            told += encoder.encode(columns[place], rows, out[:, target])
-        return told
+            surprises += encoder.encode(columns[place], rows, out[:, target])
+        return surprises
 
     def _encode_numbers(
         self, columns: Sequence[Column], rows: Rows, out: Matrix

@@ -27,16 +27,15 @@ class FeatureSchema:
     Attributes:
         columns: One for each column, in the order of the table it was fitted on.
 
-    >>> import pyarrow as pa
-    >>> from fdgcl.graphs.schema import fit_schema
-    >>> table = pa.table({"age": [20, 40, 60], "paid": [True, False, True]})
-    >>> schema = fit_schema(table, typed=True, where="x.parquet")
-    >>> schema.feature_names, schema.width
-    (('age', 'paid'), 2)
-    >>> schema.encode(table.columns).values
-    array([[-1.2247449,  1.       ],
-           [ 0.       ,  0.       ],
-           [ 1.2247449,  1.       ]], dtype=float32)
+    Example:
+        >>> import pyarrow as pa
+        >>> from fdgcl.graphs.schema import fit_schema
+        >>> table = pa.table({"age": [20, 40, 60], "paid": [True, False, True]})
+        >>> schema = fit_schema(table, typed=True, where="x.parquet")
+        >>> schema.feature_names, schema.width
+        (('age', 'paid'), 2)
+        >>> schema.encode(table.columns).values.shape
+        (3, 2)
     """
 
     columns: tuple[ColumnSchema, ...]
@@ -121,8 +120,8 @@ class FeatureSchema:
         extra = [name for name in names if name not in known]
         if lacking:
             raise _lacking(lacking, extra, where)
-        told = f"{where}: ignored, because training did not have it: {listed(extra)}"
-        return wanted, (told,) if extra else ()
+        note = f"{where}: ignored, because training did not have it: {listed(extra)}"
+        return wanted, (note,) if extra else ()
 
     def encode(
         self,
@@ -152,7 +151,7 @@ class FeatureSchema:
         rows = len(columns[0])
         values = np.empty((rows, self.width), np.float32) if out is None else out
         step = block_rows(len(columns))
-        told = Surprises()
+        surprises = Surprises()
         for start in range(0, rows, step):
             end = min(start + step, rows)
             part = (
@@ -161,8 +160,8 @@ class FeatureSchema:
                 else [column.slice(start, end - start) for column in columns]
             )
             place = Rows(first + start, where)
-            told += self._plan.encode(part, place, values[start:end])
-        return Encoded(values, told)
+            surprises += self._plan.encode(part, place, values[start:end])
+        return Encoded(values, surprises)
 
     @cached_property
     def _plan(self) -> Plan:

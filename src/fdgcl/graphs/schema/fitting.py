@@ -50,15 +50,18 @@ class _Gathering(Protocol):
 class SchemaFitter:
     """Decides what becomes of the columns of a table whose rows come in batches.
 
-    >>> table = pa.table({"age": [31.0, 44.0, 58.0], "income": [2e4, 9e4, 5e4]})
-    >>> fitter = SchemaFitter(
-    ...     table.column_names, table.schema.types, typed=True,
-    ...     overrides=Overrides(), where="x.parquet",
-    ... )
-    >>> fitter.update(table.slice(0, 2).columns, 0)
-    >>> fitter.update(table.slice(2).columns, 2)
-    >>> fitter.finish().feature_names
-    ('age', 'income')
+    Example:
+        >>> import pyarrow as pa
+        >>> from fdgcl.graphs.schema import Overrides, SchemaFitter
+        >>> table = pa.table({"age": [31.0, 44.0, 58.0], "income": [2e4, 9e4, 5e4]})
+        >>> fitter = SchemaFitter(
+        ...     table.column_names, table.schema.types, typed=True,
+        ...     overrides=Overrides(), where="x.parquet",
+        ... )
+        >>> fitter.update(table.slice(0, 2).columns, 0)
+        >>> fitter.update(table.slice(2).columns, 2)
+        >>> fitter.finish().feature_names
+        ('age', 'income')
     """
 
     def __init__(
@@ -75,7 +78,7 @@ class SchemaFitter:
         Args:
             names: Of the columns.
             types: Of the columns.
-            typed: Whether the file itself tells numbers from text.
+            typed: Whether the file itself distinguishes numbers from text.
             overrides: What the user asked for.
             where: The file, for messages.
 
@@ -171,7 +174,7 @@ class SchemaFitter:
                 all.
 
         Raises:
-            InputError: A value is none that its column can have.
+            InputError: A value is not one that its column can have.
             ValueError: The rows or columns do not follow those before.
         """
         wanted = tuple(range(len(self._names)) if places is None else places)
@@ -211,7 +214,7 @@ class SchemaFitter:
         return self._group
 
     def _close_group(self) -> None:
-        """Sum up a group, of which all rows are in; what it held is let go."""
+        """Sum up a group, all of whose rows are in, and free what it held."""
         group = self._group
         if group is None:
             return
@@ -322,19 +325,22 @@ def fit_schema(
 
     Args:
         table: All rows.
-        typed: Whether the file itself tells numbers from text.
+        typed: Whether the file itself distinguishes numbers from text.
         overrides: What the user asked for.
         where: The file, for messages.
 
     Raises:
         InputError: As `SchemaFitter`.
 
-    >>> table = pa.table({"city": ["Rome", "Oslo"] * 3, "name": list("uvwxyz")})
-    >>> schema = fit_schema(table, typed=True, where="x.parquet")
-    >>> schema.feature_names
-    ('city=Oslo', 'city=Rome')
-    >>> schema.ignored()
-    (('name', 'text'),)
+    Example:
+        >>> import pyarrow as pa
+        >>> from fdgcl.graphs.schema import fit_schema
+        >>> table = pa.table({"city": ["Rome", "Oslo"] * 3, "name": list("uvwxyz")})
+        >>> schema = fit_schema(table, typed=True, where="x.parquet")
+        >>> schema.feature_names
+        ('city=Oslo', 'city=Rome')
+        >>> schema.ignored()
+        (('name', 'text'),)
     """
     fitter = SchemaFitter(
         table.column_names,

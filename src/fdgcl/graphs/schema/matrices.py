@@ -41,9 +41,11 @@ def fit_matrix(
     Raises:
         InputError: A column is asked for by name, or a number is not finite.
 
-    >>> schema = fit_matrix(np.eye(3), Overrides(), "x.npy")
-    >>> schema.describe()
-    ('features: 3 columns as they are (0 and 1)',)
+    Example:
+        >>> import numpy as np
+        >>> from fdgcl.graphs.schema import Overrides, fit_matrix
+        >>> fit_matrix(np.eye(3), Overrides(), "x.npy").describe()
+        ('features: 3 columns as they are (0 and 1)',)
     """
     if overrides.asked or overrides.dropped or overrides.columns is not None:
         name = min((*overrides.asked, *overrides.dropped), default="")
@@ -72,7 +74,7 @@ def _fit_dense(
     )
     found = first.joined(others)
     if bool((found.constant | (found.count == 0)).all()):
-        message = f"{where} has only constant columns, which tell nodes nothing apart"
+        message = f"{where} has only constant columns, which do not distinguish nodes"
         raise InputError(message)
     scales = Scales(found, scaling, judged=np.ones(width, np.bool_), beside_units=False)
     holes = np.flatnonzero(found.count < rows)
@@ -149,10 +151,12 @@ def encode_matrix(
     Raises:
         InputError: The columns are not those of the training.
 
-    >>> x = np.array([[1.0, 200.0], [3.0, 600.0]])
-    >>> encode_matrix(fit_matrix(x, Overrides(), "x.npy"), x)
-    array([[-1., -1.],
-           [ 1.,  1.]], dtype=float32)
+    Example:
+        >>> import numpy as np
+        >>> from fdgcl.graphs.schema import Overrides, encode_matrix, fit_matrix
+        >>> x = np.array([[1.0, 200.0], [3.0, 600.0]])
+        >>> encode_matrix(fit_matrix(x, Overrides(), "x.npy"), x).tolist()
+        [[-1.0, -1.0], [1.0, 1.0]]
     """
     place = where or "the matrix"
     if not schema.of_matrix:

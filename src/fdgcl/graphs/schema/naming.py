@@ -1,4 +1,4 @@
-"""What the name of a column, and the user, say of it before its values are seen."""
+"""What is known of a column by its name and the user's options, without its values."""
 
 from __future__ import annotations
 

@@ -17,8 +17,13 @@ _TYPES = "types"
 def schema_to_dict(schema: Schemas | None) -> dict[str, Any] | None:
     """Return schemas as JSON has them; None where there are none.
 
-    >>> schema_to_dict({"user": FeatureSchema(())})["types"].keys()
-    dict_keys(['user'])
+    Example:
+        >>> import pyarrow as pa
+        >>> from fdgcl.graphs.schema import fit_schema, schema_to_dict
+        >>> users = pa.table({"age": [31.0, 44.0, 58.0]})
+        >>> schema = fit_schema(users, typed=True, where="users.parquet")
+        >>> list(schema_to_dict({"user": schema})["types"])
+        ['user']
     """
     if schema is None or isinstance(schema, FeatureSchema):
         return None if schema is None else schema.to_dict()
@@ -35,8 +40,15 @@ def schema_from_dict(saved: Any, where: str = "") -> Schemas | None:
     Raises:
         InputError: It is damaged, or of another version.
 
-    >>> schema_from_dict(schema_to_dict({"user": FeatureSchema(())}))
-    {'user': FeatureSchema(columns=())}
+    Example:
+        >>> import pyarrow as pa
+        >>> from fdgcl.graphs.schema import (
+        ...     fit_schema, schema_from_dict, schema_to_dict
+        ... )
+        >>> users = pa.table({"age": [31.0, 44.0, 58.0]})
+        >>> schema = fit_schema(users, typed=True, where="users.parquet")
+        >>> schema_from_dict(schema_to_dict({"user": schema})) == {"user": schema}
+        True
     """
     if saved is None:
         return None

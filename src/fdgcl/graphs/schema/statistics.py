@@ -1,4 +1,4 @@
-"""What is counted of numbers that pass by in blocks of rows.
+"""Statistics of numbers that arrive in blocks of rows.
 
 A block always holds the same rows, however they arrived (see `fitting`), so all of
 this comes out the same to the bit for a table at once and for its batches.
@@ -205,7 +205,7 @@ class RowSample:
 class DistinctNumbers:
     """Whether whole numbers are all distinct, by those with the smallest hashes.
 
-    Exact up to 10,000 of them; beyond, repeats among the others go unseen.
+    Exact up to 10,000 of them; beyond, repeats among the others are not noticed.
     """
 
     def __init__(self) -> None:
@@ -214,7 +214,7 @@ class DistinctNumbers:
         self.distinct = True
 
     def update(self, values: NDArray[np.generic]) -> None:
-        """Take in some numbers; one that is not whole means that they are no ids."""
+        """Take in some numbers; one that is not whole means that they are not ids."""
         if not self.distinct:
             return
         if values.dtype.kind == "f":

@@ -1,4 +1,4 @@
-"""What comes with features: what was unlike training, and where rows stand."""
+"""What is reported with features: what was unlike training, and in which rows."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ class Surprises:
         missing: For a column, the rows without a value where training had all.
         examples: For a column, a category that training did not have.
 
-    >>> both = Surprises({"city": 2}, {}, {"city": "Oslo"}) + Surprises({"city": 1})
-    >>> both.notices()
-    ("city: 3 values that training did not have, such as 'Oslo'",)
+    Example:
+        >>> from fdgcl.graphs.schema import Surprises
+        >>> first = Surprises({"city": 2}, {}, {"city": "Oslo"})
+        >>> (first + Surprises({"city": 1})).notices()
+        ("city: 3 values that training did not have, such as 'Oslo'",)
     """
 
     unseen: Mapping[str, int] = field(default_factory=dict)
@@ -66,10 +68,13 @@ class Encoded(NamedTuple):
 
     Attributes:
         values: (rows, width) float32.
-        surprises: What to tell.
+        surprises: What was unlike training.
 
-    >>> Encoded(np.zeros((2, 1), np.float32), Surprises()).values.shape
-    (2, 1)
+    Example:
+        >>> import numpy as np
+        >>> from fdgcl.graphs.schema import Encoded, Surprises
+        >>> Encoded(np.zeros((2, 1), np.float32), Surprises()).values.shape
+        (2, 1)
     """
 
     values: Matrix

@@ -33,7 +33,7 @@ _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 def kind_of(kind: pa.DataType) -> tuple[str, str]:
-    """Return what a type of column is to features, and why if it is nothing to them.
+    """Return what kind of feature a type of column makes, and why if none.
 
     Returns:
         "number", "boolean", "text", "category", "time", "vector" or "none", and the
@@ -195,7 +195,7 @@ def parse_numbers(words: pa.Array) -> tuple[Floats, NDArray[np.bool_]]:
     """Read text as numbers.
 
     Returns:
-        Numbers, NaN for what is none, and whether it is one.
+        Numbers, NaN for what is not a number, and whether each value is one.
     """
     fits = pc.match_substring_regex(words, _NUMBER).fill_null(False)
     kept = pc.if_else(fits, words, pa.scalar(None, pa.large_string()))

@@ -44,6 +44,15 @@ class StoredArray:
         shape: Rows and, of a matrix, columns.
         dtype: Of its numbers.
         checksums: CRC-32 of every `CHUNK_BYTES` after the header.
+
+    Example:
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> from fdgcl.graphs.store import StoredArray
+        >>> from fdgcl.graphs.store.arrays import write_array
+        >>> _ = write_array(Path("x.npy"), np.array([3, 1, 4, 1]))
+        >>> StoredArray.open(Path("x.npy")).read(1, 3).tolist()
+        [1, 4]
     """
 
     path: Path
@@ -53,7 +62,7 @@ class StoredArray:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Find a finished array, and see that its file has the right size.
+        """Open a finished array, after a check of its file's size.
 
         Raises:
             DamagedError: It is missing, unfinished or cut short.
@@ -331,8 +340,8 @@ class ArrayWriter:
             "dtype": self.dtype.str,
             "checksums": self._sums.done,
         }
-        # The same array again is whole at every moment, whoever else writes it; another
-        # one of this name is none from here on, until this one is.
+        # If another process writes the same array, it stays whole at every moment; a
+        # different one of this name is unfinished from here on, until this one is.
         note = note_path(self.path)
         found = _read_json(note)
         if found is not None and found != value:

@@ -1,4 +1,4 @@
-"""Checksums of arrays, by chunks, so that what is damaged can be named."""
+"""Checksums of arrays, by chunks, so that a damaged part can be named."""
 
 from __future__ import annotations
 

@@ -8,25 +8,17 @@ file.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fdgcl.graphs.moments import ColumnMoments
-from fdgcl.graphs.scaling import ROW_SCALINGS, ColumnScale, rarity
-from fdgcl.graphs.store.arrays import (
-    ArrayWriter,
-    StoredArray,
-    is_finished,
-    row_ranges,
-)
+from fdgcl.graphs.rows import row_blocks
+from fdgcl.graphs.scaling import ROW_SCALINGS, ColumnScale, fit_scaling, row_lengths
+from fdgcl.graphs.store.arrays import ArrayWriter, StoredArray, is_finished
 from fdgcl.graphs.store.store import Store
-
-# Of all columns together, read at a time.
-_NUMBERS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,28 +35,20 @@ class StoredFeatures:
     scale: ColumnScale | None = None
     lengths: StoredArray | None = None
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.store.manifest.nodes, self.store.manifest.features
+
+    def __getitem__(self, rows: slice) -> NDArray[np.float32]:
+        """All features of some nodes, as of an array."""
+        start, stop, _ = rows.indices(self.shape[0])
+        return self.read(start, stop)
+
     def read(self, start: int, stop: int) -> NDArray[np.float32]:
         """All features of some nodes."""
         rows = self.store.read_features(start, stop)
         return self._scaled(rows, start, slice(None))
-
-    def ranges(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """All features of all nodes in order, some nodes at a time.
-
-        Yields:
-            The number of the first node, and the rows.
-        """
-        manifest = self.store.manifest
-        step = max(1, _NUMBERS // manifest.features)
-        for start, stop in row_ranges(manifest.nodes, step):
-            yield start, self.read(start, stop)
-
-    def moments(self) -> ColumnMoments:
-        """Statistics of the columns, in one pass."""
-        found = ColumnMoments(self.store.manifest.features)
-        for _, rows in self.ranges():
-            found.add(rows)
-        return found
 
     def column_block(
         self, number: int, rows: int
@@ -94,36 +78,27 @@ class StoredFeatures:
         return rows
 
 
-def measure_scaling(store: Store, scaling: str, lengths: Path) -> StoredFeatures:
+def measure_scaling(
+    store: Store, scaling: str, lengths: Path, columns: ColumnScale | None = None
+) -> StoredFeatures:
     """Find what a store's features are scaled by.
 
     Args:
         store: The features.
         scaling: `none`, `row`, `tf-idf` or `columns`.
         lengths: Where the lengths of rows go, if rows are scaled.
+        columns: What columns are scaled by, where that is known already.
 
     Raises:
         InputError: The features are not such as `tf-idf` is for.
     """
-    scale = None
-    if scaling == "tf-idf":
-        scale = ColumnScale(_column_rarity(store))
-    elif scaling == "columns":
-        moments = StoredFeatures(store).moments()
-        scale = ColumnScale.standard(moments, centred=True)
+    if columns is None:
+        columns = fit_scaling(StoredFeatures(store), scaling)
+    features = StoredFeatures(store, columns)
     if scaling not in ROW_SCALINGS:
-        return StoredFeatures(store, scale)
+        return features
     if not is_finished(lengths):
         with ArrayWriter(lengths, np.float32) as writer:
-            for _, rows in StoredFeatures(store, scale).ranges():
-                found = np.sqrt(np.square(rows, dtype=np.float64).sum(axis=1))
-                writer.append(np.where(found > 0, found, 1))
-    return StoredFeatures(store, scale, StoredArray.open(lengths))
-
-
-def _column_rarity(store: Store) -> NDArray[np.float64]:
-    found, least = np.zeros(store.manifest.features, np.int64), 0.0
-    for _, rows in StoredFeatures(store).ranges():
-        found += np.count_nonzero(rows, axis=0)
-        least = min(least, float(rows.min(initial=0)))
-    return rarity(found, store.manifest.nodes, least)
+            for _, rows in row_blocks(features):
+                writer.append(row_lengths(rows))
+    return replace(features, lengths=StoredArray.open(lengths))

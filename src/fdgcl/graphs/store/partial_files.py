@@ -1,7 +1,7 @@
-"""Files that are being written: each has one writer, and dead ones leave none behind.
+"""Files that are being written: each has one writer, and a dead one's are removed.
 
 A writer holds a lock on its file, which ends with it, however it ends. So a file that
-can be locked has no writer any more. File systems that know no locks go without.
+can be locked has no writer any more. File systems without locks do without them.
 """
 
 from __future__ import annotations

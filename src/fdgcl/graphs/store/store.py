@@ -2,8 +2,8 @@
 
 - `G/manifest.json`: what there is, written when the import is done
 - `G/graph/starts.npy`: where the neighbours of each node start, int64
-- `G/graph/neighbours.npy`: whom each node gathers from, sorted, without itself
-- `G/graph/weights.npy`: how much; only where weights are not all one
+- `G/graph/neighbours.npy`: the nodes that each one gathers from, sorted, without itself
+- `G/graph/weights.npy`: their weights; only where weights are not all one
 - `G/features/000.npy, ...`: the features, some columns in each
 - `G/ids/...`: the nodes' names; only where they are not 0, 1, 2, ...
 - `G/diffused/...`: the features diffused, by what was asked for
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -50,7 +50,7 @@ class Manifest:
         feature_names: Their names, where they have any.
         structural: The kind of features made from the edges; None for its own.
         feature_schema: How columns became features, as `FeatureSchema.to_dict` has it.
-        reading: What was taken for what when files were read, in sentences.
+        reading: How files were read, in sentences.
     """
 
     name: str
@@ -71,7 +71,19 @@ class Manifest:
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """A finished store."""
+    """A finished store.
+
+    Example:
+        >>> import pyarrow as pa, pyarrow.parquet as pq
+        >>> from fdgcl.graphs.importing import import_graph
+        >>> from fdgcl.graphs.store import Store
+        >>> edges = pa.table({"source": ["ann", "bob"], "target": ["bob", "cid"]})
+        >>> pq.write_table(edges, "edges.parquet")
+        >>> _ = import_graph("edges.parquet", "store", memory=2**31)
+        >>> store = Store.open("store")
+        >>> store.manifest.nodes, store.read_ids(0, 3).tolist()
+        (3, ['ann', 'bob', 'cid'])
+    """
 
     folder: Path
     manifest: Manifest
@@ -81,7 +93,7 @@ class Store:
         """Read the manifest of a store.
 
         Raises:
-            InputError: It is none, or its import is not done.
+            InputError: It is not a store, or its import is not finished.
         """
         place = Path(folder)
         path = manifest_path(place)
@@ -106,6 +118,36 @@ class Store:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             message = f"{path} was not written by fdgcl, or is damaged"
             raise InputError(message) from None
+
+    @property
+    def name(self) -> str:
+        """Short name of the graph."""
+        return self.manifest.name
+
+    @property
+    def source(self) -> str:
+        """Where it came from."""
+        return self.manifest.source
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return self.manifest.nodes
+
+    @property
+    def num_edges(self) -> int:
+        """Edges read, as they stood in the file."""
+        return self.manifest.edges
+
+    @property
+    def num_features(self) -> int:
+        """Number of features."""
+        return self.manifest.features
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Their names, where they have any."""
+        return self.manifest.feature_names
 
     @cached_property
     def starts(self) -> StoredArray:
@@ -167,14 +209,24 @@ class Store:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of the graph and its features, by their checksums."""
-        digest = hashlib.blake2b(digest_size=16)
-        for array in self.arrays():
-            digest.update(repr((array.shape, array.checksums)).encode())
-        return digest.hexdigest()
+        return _digest(self.arrays())
+
+    @property
+    def edge_fingerprint(self) -> str:
+        """The same of the edges alone."""
+        weights = [] if self.weights is None else [self.weights]
+        return _digest([self.starts, self.neighbours, *weights])
+
+
+def _digest(arrays: Iterable[StoredArray]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        digest.update(repr((array.shape, array.checksums)).encode())
+    return digest.hexdigest()
 
 
 def _is_whole(manifest: Manifest) -> bool:
-    """Whether values are of their types, and are some that there can be."""
+    """Whether values have the right types and are possible."""
     sizes = (manifest.nodes, manifest.entries, manifest.edges, manifest.features)
     counts = (*sizes, manifest.block_columns)
     texts = (manifest.name, manifest.source, *(manifest.feature_names or ()))
@@ -191,7 +243,7 @@ def _is_whole(manifest: Manifest) -> bool:
 
 
 def _part(path: Path, *shape: int) -> StoredArray:
-    """Open an array of a store, and see that it is of this store."""
+    """Open an array of a store, and check that it belongs to it."""
     array = StoredArray.open(path)
     if array.shape != shape:
         message = (
@@ -204,7 +256,7 @@ def _part(path: Path, *shape: int) -> StoredArray:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Say that a store is finished."""
+    """Mark a store as finished."""
     value = {"format": FORMAT, "fdgcl": __version__, **asdict(manifest)}
     write_json(manifest_path(folder), value)
 
@@ -220,12 +272,12 @@ def starts_path(folder: Path) -> Path:
 
 
 def neighbours_path(folder: Path) -> Path:
-    """Whom each node gathers from."""
+    """The nodes that each node gathers from."""
     return folder / "graph" / "neighbours.npy"
 
 
 def weights_path(folder: Path) -> Path:
-    """How much it gathers."""
+    """With which weights."""
     return folder / "graph" / "weights.npy"
 
 

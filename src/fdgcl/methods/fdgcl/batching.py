@@ -11,6 +11,10 @@ from fdgcl.methods.fdgcl.settings import Settings
 # 64 MiB of float32, and 16 MiB, which a processor's cache still holds.
 FULL_BATCH_NUMBERS = 2**24
 BATCH_NUMBERS = 2**22
+# Numbers of the embedding that are made at a time, and the most rows: what a cache
+# still holds, and what is no loss when an allocator keeps it.
+BLOCK_NUMBERS = 2**20
+BLOCK_ROWS = 2**15
 
 
 def batch_rows(settings: Settings, nodes: int) -> int | None:
@@ -48,3 +52,8 @@ def check_batch_size(settings: Settings, nodes: int) -> None:
             f"{settings.batch_size:,}"
         )
         raise InputError(message)
+
+
+def block_rows(width: int, num_features: int) -> int:
+    """Rows to embed at a time, by the columns of the embedding and the features."""
+    return max(64, min(BLOCK_ROWS, BLOCK_NUMBERS // max(width, num_features)))

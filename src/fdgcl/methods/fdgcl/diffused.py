@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -32,8 +32,9 @@ from fdgcl.graphs.store.arrays import StoredArray, is_finished
 from fdgcl.graphs.store.features import StoredFeatures
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.operators.feature_correlation import FeatureCorrelation
 
-FORMAT = "fdgcl-diffused-2"
+FORMAT = "fdgcl-diffused-3"
 
 #: The settings that diffused features depend on, beside the store's own direction.
 DIFFUSION_SETTINGS = (
@@ -64,9 +65,11 @@ class Recipe:
         basis: How its terms are made.
         wide: Whether sums run in float64.
         lambda_max: Bound on the spectrum of L.
-        beta: Weight of the first view, where a model leaves that to the graph.
+        informative: Whether the features tell of those of neighbours.
+        findings: What the columns of the features tell.
+        correlation: How features correlate along the edges; None where these are
+            directed, and known one way only.
         scale: Of the features' columns, where they are scaled.
-        findings: What the columns of the features tell; None where none looked.
     """
 
     settings: dict[str, Any]
@@ -75,9 +78,10 @@ class Recipe:
     basis: Basis
     wide: bool
     lambda_max: float
-    beta: float
+    informative: bool
+    findings: FeatureFindings
+    correlation: FeatureCorrelation | None = None
     scale: ColumnScale | None = None
-    findings: FeatureFindings | None = None
 
     @property
     def num_slices(self) -> int:
@@ -90,7 +94,7 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON, which keeps every digit."""
-        basis, scale = self.basis, self.scale
+        basis, scale, correlation = self.basis, self.scale, self.correlation
         means = None if scale is None else scale.means
         return {
             "format": FORMAT,
@@ -103,10 +107,11 @@ class Recipe:
             "is_fitted": basis.is_fitted,
             "wide": self.wide,
             "lambda_max": self.lambda_max,
-            "beta": self.beta,
+            "informative": self.informative,
+            "findings": self.findings.to_dict(),
+            "correlation": None if correlation is None else asdict(correlation),
             "column_weights": None if scale is None else scale.weights.tolist(),
             "column_means": None if means is None else means.tolist(),
-            "findings": None if self.findings is None else self.findings.to_dict(),
         }
 
     @classmethod
@@ -116,7 +121,7 @@ class Recipe:
             np.array(value[key]) for key in ("product", "current", "previous")
         )
         weights, means = value["column_weights"], value.get("column_means")
-        findings = value.get("findings")
+        correlation = value["correlation"]
         scale = None
         if weights is not None:
             scale = ColumnScale(
@@ -129,9 +134,10 @@ class Recipe:
             Basis(product, current, previous, bool(value["is_fitted"])),
             bool(value["wide"]),
             float(value["lambda_max"]),
-            float(value["beta"]),
+            bool(value["informative"]),
+            FeatureFindings(**value["findings"]),
+            None if correlation is None else FeatureCorrelation(**correlation),
             scale,
-            None if findings is None else FeatureFindings(**findings),
         )
 
 
@@ -143,9 +149,20 @@ class Diffusion:
     folder: Path
 
     @classmethod
-    def of(cls, store: Store, settings: Settings) -> Self:
-        """The diffusion by some settings, whether it is done or not."""
+    def of(
+        cls, store: Store, settings: Settings, columns: ColumnScale | None = None
+    ) -> Self:
+        """The diffusion by some settings, whether it is done or not.
+
+        Args:
+            store: The graph.
+            settings: The model's.
+            columns: What the features' columns are scaled by, where a model that was
+                trained elsewhere says so.
+        """
         text = store.fingerprint + json.dumps(wanted(settings), sort_keys=True)
+        if columns is not None:
+            text += columns.fingerprint
         key = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
         return cls(store, store.folder / "diffused" / key)
 

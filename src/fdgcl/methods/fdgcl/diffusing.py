@@ -1,14 +1,14 @@
 """Diffuse the features of a store, one slice of columns at a time.
 
 A slice goes through all terms of the basis without looking at any other: a task reads
-files, computes, and writes files. Whoever runs it, as often as he likes, gets the same.
+files, computes, and writes files. Its result does not depend on the process that runs
+it, nor on how often it is run.
 """
 
 from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -17,12 +17,15 @@ from torch import Tensor
 from fdgcl._checks import InputError
 from fdgcl._progress import Progress
 from fdgcl.diffusion.expansion import Expansion
+from fdgcl.diffusion.polynomial import sum_terms
 from fdgcl.graphs.diagnosis import FeatureFindings, examine_features
+from fdgcl.graphs.moments import ColumnMoments
+from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.graphs.store.arrays import ArrayWriter, is_finished, row_ranges
 from fdgcl.graphs.store.features import StoredFeatures, measure_scaling
 from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.decisions import neighbours_tell
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe, wanted
-from fdgcl.methods.fdgcl.preparation import UNINFORMATIVE_BETA
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import (
     IO_ROWS,
@@ -30,17 +33,13 @@ from fdgcl.methods.fdgcl.slice_plan import (
     plan_diffusion,
     products_of,
 )
-from fdgcl.operators.sparse import new_tensor
-from fdgcl.operators.stored import (
-    LANCZOS_STEPS,
-    OnBlock,
-    StoredOperator,
+from fdgcl.operators.base import Coordinates
+from fdgcl.operators.feature_correlation import (
+    FeatureCorrelation,
+    feature_correlation,
 )
-from fdgcl.operators.stored_correlation import stored_correlation
-
-if TYPE_CHECKING:
-    from fdgcl.executors import Executor
-
+from fdgcl.operators.sparse import new_tensor
+from fdgcl.operators.stored import StoredOperator
 
 # The plan counts on one slice at a time in a process, whatever an executor does.
 _ONE_AT_A_TIME = threading.Lock()
@@ -75,6 +74,7 @@ def begin(
     settings: Settings,
     plan: DiffusionPlan,
     progress: Progress | None = None,
+    columns: ColumnScale | None = None,
 ) -> Diffusion:
     """Look at the graph as a whole, and write down what all tasks follow.
 
@@ -83,19 +83,27 @@ def begin(
         settings: The model's.
         plan: The slices to make.
         progress: Called at the beginning and the end.
+        columns: What the features' columns are scaled by, where that is known.
 
     Raises:
         InputError: The settings do not fit the store, or what was begun earlier does
             not fit the memory given now.
     """
     check_settings(store, settings)
-    diffusion = Diffusion.of(store, settings)
+    diffusion = Diffusion.of(store, settings, columns)
     if diffusion.is_begun:
         _check_fits(diffusion, plan)
         return diffusion
     if progress is not None:
         progress("look", 0, 2)
-    operator = _operator(store, settings, plan.threads)
+    operator = StoredOperator(
+        store,
+        settings.self_loops,
+        settings.normalization,
+        plan.threads,
+        dtype=settings.torch_dtype,
+        products=products_of(settings),
+    )
     dynamics = settings.new_dynamics(settings.dim)
     found = Expansion.of(dynamics, operator, settings.schedule, settings.orders)
     top = operator.lambda_max
@@ -108,12 +116,12 @@ def begin(
         raise InputError(message)
     if progress is not None:
         progress("look", 1, 2)
-    features = measure_scaling(store, settings.feature_scaling, diffusion.lengths_path)
-    names, scaling = store.manifest.feature_names, settings.feature_scaling
-    findings = examine_features(features.moments(), names, scaling)
-    informative = store.manifest.structural is not None or _is_informative(
-        features, findings, plan.threads
+    features = measure_scaling(
+        store, settings.feature_scaling, diffusion.lengths_path, columns
     )
+    names, scaling = store.manifest.feature_names, settings.feature_scaling
+    findings = examine_features(ColumnMoments.of(features), names, scaling)
+    correlation, informative = _correlated(features, findings, plan.threads)
     if found.needs_float64:
         plan = plan_diffusion(
             store,
@@ -131,9 +139,10 @@ def begin(
         basis=found.basis,
         wide=found.needs_float64,
         lambda_max=top,
-        beta=1 / len(settings.orders) if informative else UNINFORMATIVE_BETA,
-        scale=features.scale,
+        informative=informative,
         findings=findings,
+        correlation=correlation,
+        scale=features.scale,
     )
     diffusion.begin(recipe)
     if progress is not None:
@@ -141,18 +150,25 @@ def begin(
     return diffusion
 
 
-def _is_informative(
+def _correlated(
     features: StoredFeatures, findings: FeatureFindings, threads: int
-) -> bool:
-    """Whether neighbours tell of each other, as far as a store can say."""
-    found = stored_correlation(features, threads)
-    if found is None or found.is_informative:
-        return True
-    alone = findings.outweighing
-    if alone is None:
-        return False
-    others = stored_correlation(features, threads, without=alone)
-    return others is None or others.is_informative
+) -> tuple[FeatureCorrelation | None, bool]:
+    """How features correlate along the edges, and whether neighbours tell of them.
+
+    In memory that is asked of edges both ways. A directed store knows each of its edges
+    from one end: it cannot say, and is taken as one whose neighbours do tell.
+    """
+    store = features.store
+    operator = StoredOperator(store, 0.0, "symmetric", threads)
+    if not operator.has_real_spectrum:
+        return None, True
+    found = feature_correlation(features, operator)
+
+    def without(column: int) -> bool:
+        return feature_correlation(features, operator, without=column).is_informative
+
+    structural = store.manifest.structural
+    return found, neighbours_tell(structural, [found], findings, without)
 
 
 def diffuse_slice(
@@ -173,49 +189,6 @@ def diffuse_slice(
             _diffuse(store, diffusion, number, threads)
 
 
-def diffuse_store(
-    store: Store,
-    settings: Settings,
-    *,
-    memory: int,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> Diffusion:
-    """Diffuse all that is not diffused yet.
-
-    Args:
-        store: The graph.
-        settings: The model's.
-        memory: Bound on what this machine's processes hold together, in bytes.
-        executor: Runs the tasks; None runs them here, one after the other.
-        progress: Called with the stages look and diffuse.
-    """
-    # Here, for an executor's tasks import this module.
-    from fdgcl.executors import InProcess
-    from fdgcl.methods.fdgcl.running import plan_slices, run_slices
-
-    executor = executor or InProcess()
-    plan = plan_slices(store, settings, memory, executor)
-    diffusion = begin(store, settings, plan, progress)
-    run_slices(diffusion, diffusion.missing, executor, plan.threads, progress)
-    return diffusion
-
-
-def _operator(
-    store: Store,
-    settings: Settings,
-    threads: int,
-) -> StoredOperator:
-    return StoredOperator(
-        store,
-        settings.self_loops,
-        settings.normalization,
-        threads,
-        dtype=settings.torch_dtype,
-        steps=max(LANCZOS_STEPS, products_of(settings) + 1),
-    )
-
-
 def _check_fits(diffusion: Diffusion, plan: DiffusionPlan) -> None:
     recipe = diffusion.recipe
     width = max(b - a for a, b in zip(recipe.columns, recipe.columns[1:], strict=False))
@@ -230,41 +203,39 @@ def _check_fits(diffusion: Diffusion, plan: DiffusionPlan) -> None:
 
 @torch.no_grad()
 def _diffuse(store: Store, diffusion: Diffusion, number: int, threads: int) -> None:
-    recipe = diffusion.recipe
+    recipe, features = diffusion.recipe, diffusion.features
     kind = torch.float64 if recipe.settings["dtype"] == "float64" else torch.float32
-    operator = StoredOperator(
+    work, cpu = torch.float64 if recipe.wide else kind, torch.device("cpu")
+    for array in (store.starts, store.neighbours, store.weights, features.lengths):
+        if array is not None:
+            array.verify()
+    expansion = Expansion(recipe.coefficients, recipe.basis)
+    columns = recipe.slice(number)
+    width = columns.stop - columns.start
+    space = StoredOperator(
         store,
         recipe.settings["self_loops"],
         recipe.settings["normalization"],
         threads,
-        dtype=torch.float64 if recipe.wide else kind,
-    )
-    features = diffusion.features
-    for array in (store.starts, store.neighbours, store.weights, features.lengths):
-        if array is not None:
-            array.verify()
-    right, scale = operator.right, operator.scale
-    operator.release()
-    columns = recipe.slice(number)
-    work, nodes = operator.dtype, store.manifest.nodes
-    size = nodes * (columns.stop - columns.start)
-    orders = len(recipe.coefficients)
-    shape = (-1, nodes, columns.stop - columns.start)
-    held = new_tensor(2, size, work, torch.device("cpu")).view(shape)
-    sums = new_tensor(orders, size, work, torch.device("cpu")).view(shape)
-    _read_slice(features, columns, held[0], right)
-    _run(operator, scale, recipe, held, sums)
+        dtype=work,
+    ).coordinates(width * expansion.products, cpu)
+    nodes = store.manifest.nodes
+    orders, shape = len(recipe.coefficients), (-1, nodes, width)
+    held = new_tensor(2, nodes * width, work, cpu).view(shape)
+    sums = new_tensor(orders, nodes * width, work, cpu).view(shape)
+    _read_slice(features, columns, space, held[0])
+    sum_terms(expansion, space, held, sums)
     del held
     for order, values in enumerate(sums):
         path = diffusion.path(order, number)
         if not is_finished(path):
-            _write(path, values, right, np.dtype(recipe.settings["dtype"]))
+            _write(path, values, space, np.dtype(recipe.settings["dtype"]))
 
 
 def _read_slice(
-    features: StoredFeatures, columns: slice, into: Tensor, right: Tensor
+    features: StoredFeatures, columns: slice, space: Coordinates, into: Tensor
 ) -> None:
-    """Fill an array with features times r, column by column of the blocks in files."""
+    """Fill an array with features, column by column of the blocks in files."""
     manifest = features.store.manifest
     width = manifest.block_columns
     for number in range(columns.start // width, -(-columns.stop // width)):
@@ -274,61 +245,13 @@ def _read_slice(
         here = slice(there.start - columns.start, there.stop - columns.start)
         taken = slice(there.start - first, there.stop - first)
         for start, rows in features.column_block(number, IO_ROWS):
-            part = torch.from_numpy(rows[:, taken]).to(into.dtype)
-            factors = right[start : start + len(rows), None]
-            torch.mul(part, factors, out=into[start : start + len(rows), here])
-
-
-def _run(
-    operator: StoredOperator, scale: Tensor, recipe: Recipe, held: Tensor, sums: Tensor
-) -> None:
-    """Make term after term from the one in `held[0]`, and sum them for every order."""
-    weights = recipe.coefficients
-    if weights.shape[1] == 1:
-        for value, row in zip(sums, weights, strict=True):
-            torch.mul(held[0], float(row[0]), out=value)
-    for k in range(weights.shape[1] - 1):
-        # The older term gives its memory to the newer, block by block.
-        current, other = held[k % 2], held[(k + 1) % 2]
-        term = _next_term(operator.self_loops, scale, recipe, k, current, other, sums)
-        operator.each_block(current, term)
-
-
-def _next_term(
-    loops: float,
-    scale: Tensor,
-    recipe: Recipe,
-    k: int,
-    current: Tensor,
-    other: Tensor,
-    sums: Tensor,
-) -> OnBlock:
-    """What is left to do with a block once its neighbours are summed."""
-    basis, weights = recipe.basis, recipe.coefficients
-    alpha, shift = float(basis.product[k]), float(basis.current[k])
-    kept = float(basis.previous[k])
-
-    def on_block(start: int, stop: int, product: Tensor) -> None:
-        rows = slice(start, stop)
-        old, new = current[rows], other[rows]
-        product.add_(old, alpha=loops).mul_(scale[rows, None])
-        if k == 0:
-            torch.mul(old, shift, out=new)
-        else:
-            new.mul_(kept).add_(old, alpha=shift)
-        new.add_(product, alpha=alpha)
-        for value, row in zip(sums, weights, strict=True):
-            if k == 0:
-                torch.mul(old, float(row[0]), out=value[rows])
-            value[rows].add_(new, alpha=float(row[k + 1]))
-
-    return on_block
+            space.enter(torch.from_numpy(rows[:, taken]), into[:, here], start)
 
 
 def _write(
-    path: Path, values: Tensor, right: Tensor, dtype: np.dtype[np.floating]
+    path: Path, values: Tensor, space: Coordinates, dtype: np.dtype[np.floating]
 ) -> None:
     with ArrayWriter(path, dtype, values.shape[1]) as writer:
         for start, stop in row_ranges(len(values), IO_ROWS):
-            rows = values[start:stop] / right[start:stop, None]
+            rows = space.leave(values, start, stop)
             writer.append(rows.numpy().astype(dtype, copy=False))

@@ -10,17 +10,16 @@ from typing import cast, final
 import torch
 from torch import Tensor, nn
 
-from fdgcl._checks import choose
 from fdgcl.diffusion import Dynamics
-from fdgcl.graphs.scaling import ColumnScale
-from fdgcl.methods.fdgcl.activations import ACTIVATIONS
+from fdgcl.methods.base import GraphModel
+from fdgcl.methods.fdgcl.activations import build_activation
 from fdgcl.methods.fdgcl.combination import Combination, Kept, Views
 from fdgcl.methods.fdgcl.sources import ViewSource
 from fdgcl.methods.fdgcl.standardization import inverse_root
 
 
 @final
-class Encoders(nn.Module):
+class Encoders(GraphModel):
     """Encoders of the same features, alike but for their order and weights.
 
     Args:
@@ -28,13 +27,12 @@ class Encoders(nn.Module):
         dim: Columns of each view.
         count: How many encoders, and views, there are.
         init_scale: Factor on the initial weights.
-        activation: Name of the activation.
+        activation: Name or import path of the activation.
         standardize: Bring every hidden column to mean 0 and variance 1, over all
             nodes, before the activation. Without it the cosine losses soon move all
             rows onto one direction.
         combination: How the views become the embedding; alike if not given.
-        scaled_columns: Whether features are scaled column by column beforehand.
-        centred_columns: Whether that includes their means.
+        feature_scaling: What is done to the features first.
         dynamics: Each view's dynamics, where training changes them.
         relations: How many times the columns of X stand side by side once diffused.
         seed: Of the initial weights.
@@ -51,14 +49,13 @@ class Encoders(nn.Module):
         activation: str = "relu",
         standardize: bool = True,
         combination: Combination | None = None,
-        scaled_columns: bool = False,
-        centred_columns: bool = False,
+        feature_scaling: str = "none",
         dynamics: Sequence[Dynamics] = (),
         relations: int = 1,
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        super().__init__()
+        super().__init__(num_features, feature_scaling)
         generator = torch.Generator().manual_seed(seed)
         self.weights = nn.ParameterList(
             _glorot(num_features * relations, dim, init_scale, generator, dtype)
@@ -68,38 +65,16 @@ class Encoders(nn.Module):
         self.standardize = standardize
         self.combination = combination or Combination([1 / count] * count, dtype=dtype)
         self.activation = activation
-        self._activation = choose("activation", activation, ACTIVATIONS)
+        self._activation = build_activation(activation)
         self.register_buffer("mean", torch.zeros(count, dim, dtype=dtype))
         self.register_buffer("scale", torch.ones(count, dim, dtype=dtype))
         self.mean: Tensor
         self.scale: Tensor
-        # Not used here: another graph's features are scaled as the training graph's.
-        weights = torch.ones(num_features if scaled_columns else 0, dtype=torch.float64)
-        self.register_buffer("column_weights", weights)
-        means = torch.zeros(num_features if centred_columns else 0, dtype=torch.float64)
-        self.register_buffer("column_means", means, persistent=centred_columns)
-        self.column_weights: Tensor
-        self.column_means: Tensor
 
     @property
     def dynamics(self) -> list[Dynamics]:
         """Each view's dynamics, where training changes them; otherwise none."""
         return [cast(Dynamics, module) for module in self._dynamics]
-
-    @property
-    def columns(self) -> ColumnScale | None:
-        """What the training graph's columns were scaled by, if by anything."""
-        if not len(self.column_weights):
-            return None
-        means = self.column_means.cpu().numpy() if len(self.column_means) else None
-        return ColumnScale(self.column_weights.cpu().numpy(), means)
-
-    @torch.no_grad()
-    def keep_columns(self, columns: ColumnScale) -> None:
-        """Keep what the training graph's columns were scaled by."""
-        self.column_weights.copy_(torch.from_numpy(columns.weights))
-        if columns.means is not None:
-            self.column_means.copy_(torch.from_numpy(columns.means))
 
     def forward(self, source: ViewSource, rows: Tensor | None = None) -> Views:
         """The views of the given rows (all by default), as training sees them."""
@@ -125,23 +100,39 @@ class Encoders(nn.Module):
     @torch.no_grad()
     def embed(self, source: ViewSource) -> Tensor:
         """The embedding of all rows, with the frozen statistics."""
-        parts = [self.combination(*part) for part in self._parts(source)]
+        parts = [*self.embed_blocks(source)]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
+    def embed_blocks(self, source: ViewSource) -> Iterator[Tensor]:
+        """The same, some rows at a time."""
+        for _ in source.row_blocks():
+            yield self.combine(source)
+
+    def width(self, num_features: int, relations: int = 1) -> int:
+        """Columns of the embedding, by those of the features."""
+        return self.combination.width(self.mean.shape[1], num_features, relations)
+
     @torch.no_grad()
-    def each(self, source: ViewSource, rows: Tensor | None = None) -> Views:
-        """The views of the given rows (all by default), with frozen statistics."""
-        return [self._frozen(view, source, rows) for view in range(len(self.weights))]
+    def combine(self, source: ViewSource) -> Tensor:
+        """The embedding of all rows that the source holds, with frozen statistics."""
+        kept = partial(self._kept, source)
+        embedding: Tensor = self.combination(self.each(source), kept)
+        return embedding
+
+    @torch.no_grad()
+    def each(self, source: ViewSource) -> Views:
+        """The views of all rows that the source holds, with frozen statistics."""
+        return [self._frozen(view, source) for view in range(len(self.weights))]
 
     def _parts(self, source: ViewSource) -> Iterator[tuple[Views, Kept]]:
-        for rows in source.row_blocks(self.mean.device):
-            yield self.each(source, rows), partial(self._kept, source, rows)
+        for _ in source.row_blocks():
+            yield self.each(source), partial(self._kept, source)
 
-    def _kept(self, source: ViewSource, rows: Tensor | None, name: str) -> Tensor:
-        return source.kept(name, rows).to(self.mean)
+    def _kept(self, source: ViewSource, name: str) -> Tensor:
+        return source.kept(name).to(self.mean)
 
-    def _frozen(self, view: int, source: ViewSource, rows: Tensor | None) -> Tensor:
-        hidden = source.hidden(view, self.weights[view], rows)
+    def _frozen(self, view: int, source: ViewSource) -> Tensor:
+        hidden = source.hidden(view, self.weights[view])
         hidden.sub_(self.mean[view]).mul_(self.scale[view])
         return self._activation(hidden)
 

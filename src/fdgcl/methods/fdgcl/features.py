@@ -27,9 +27,10 @@ class FeatureMatrix:
         self._dense = None if self._sparse else torch.from_numpy(np.array(features))
 
     @property
-    def num_rows(self) -> int:
-        """Rows of X."""
-        return int(self._features.shape[0])
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of X."""
+        rows, columns = self._features.shape
+        return int(rows), int(columns)
 
     def times(self, weight: Tensor) -> Tensor:
         """`X @ weight`, on the weight's device and in its dtype."""
@@ -39,14 +40,13 @@ class FeatureMatrix:
         self._dense = self._dense.to(weight)
         return self._dense @ weight
 
-    def rows(self, rows: Tensor | None) -> Tensor:
-        """Some rows, or all of them, as a dense tensor."""
-        return dense_rows(self._features, rows)
+    def dense(self) -> Tensor:
+        """X as a dense tensor of its own."""
+        return dense(self._features)
 
 
-def dense_rows(features: Features, rows: Tensor | None) -> Tensor:
-    """Some rows of features, or all of them, as a dense tensor."""
-    part = features if rows is None else features[rows.cpu().numpy()]
-    return torch.from_numpy(
-        np.array(part) if isinstance(part, np.ndarray) else part.toarray()
-    )
+def dense(features: Features) -> Tensor:
+    """Features as a dense tensor of its own."""
+    if isinstance(features, csr_array):
+        return torch.from_numpy(features.toarray())
+    return torch.from_numpy(np.array(features))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from fdgcl._checks import InputError, choose
+from fdgcl.planning import Plan
 
 Strategy = Literal["precompute", "in-loop"]
 
@@ -56,61 +57,26 @@ class Workload:
         return self.features * self.relations
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What will be done, what it costs, and why.
+@dataclass(frozen=True, kw_only=True)
+class FittingPlan(Plan):
+    """What fitting a graph in memory takes, and how its features are diffused.
 
     Attributes:
         strategy: `precompute` or `in-loop`.
         reason: Why this one.
-        sparse_products: Products of the operator with one column, in all.
-        dense_flops: Floating-point operations of dense products, in all.
-        peak_bytes: Predicted peak of the arrays held, the input aside.
         relative_cost: Predicted cost of each strategy, in dense operations.
         workload: The sizes it was made for.
     """
 
     strategy: Strategy
     reason: str
-    sparse_products: int
-    dense_flops: float
-    peak_bytes: int
     relative_cost: dict[str, float]
     workload: Workload
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values for JSON."""
-        return asdict(self)
-
-    def describe(self) -> list[str]:
-        """Plain sentences."""
-        load = self.workload
-        batch = (
-            "all rows at once"
-            if load.batch_size is None
-            else (f"batches of {load.batch_size:,} rows")
-        )
-        operators = (
-            "the operator"
-            if load.relations == 1
-            else f"the operators of {load.relations} edge types"
-        )
-        where = "before training" if self.strategy == "precompute" else "in every epoch"
-        return [
-            f"{load.nodes:,} nodes, {load.weights:,} weights in {operators}, "
-            f"{load.features:,} features, dim {load.dim:,}",
-            f"strategy {self.strategy}: {self.reason}",
-            f"{load.products} products with the graph for {load.orders} orders, "
-            f"{where}; {self.sparse_products:,} columns multiplied in all",
-            f"{load.epochs} epochs, {batch}; {self.dense_flops / 1e9:,.1f} GFLOP of "
-            "dense products",
-            f"predicted peak memory {self.peak_bytes / 2**20:,.0f} MiB, input aside",
-        ]
 
 
 def make_plan(
     load: Workload, strategy: str = "auto", *, can_precompute: bool = True
-) -> Plan:
+) -> FittingPlan:
     """Weigh both strategies.
 
     Args:
@@ -138,14 +104,38 @@ def make_plan(
     precompute = chosen == "precompute"
     passes = 1 if precompute else _rounds(load)
     columns = load.features if precompute else load.dim
-    return Plan(
+    products = load.products * passes * columns * load.relations
+    flops = _dense_flops(load) if precompute or _is_dense(load) else 0.0
+    return FittingPlan(
+        does=_does(load, chosen, reason, products, flops),
+        peak_bytes=_peak_bytes(load, chosen),
+        aside="input aside",
+        sparse_products=products,
+        dense_flops=flops,
         strategy=chosen,
         reason=reason,
-        sparse_products=load.products * passes * columns * load.relations,
-        dense_flops=_dense_flops(load) if precompute or _is_dense(load) else 0.0,
-        peak_bytes=_peak_bytes(load, chosen),
         relative_cost=costs,
         workload=load,
+    )
+
+
+def _does(
+    load: Workload, strategy: Strategy, reason: str, products: int, flops: float
+) -> tuple[str, ...]:
+    operators = "the operator"
+    if load.relations > 1:
+        operators = f"the operators of {load.relations} edge types"
+    batch = "all rows at once"
+    if load.batch_size is not None:
+        batch = f"batches of {load.batch_size:,} rows"
+    where = "before training" if strategy == "precompute" else "in every epoch"
+    return (
+        f"{load.nodes:,} nodes, {load.weights:,} weights in {operators}, "
+        f"{load.features:,} features, dim {load.dim:,}",
+        f"strategy {strategy}: {reason}",
+        f"{load.products} products with the graph for {load.orders} orders, "
+        f"{where}; {products:,} columns multiplied in all",
+        f"{load.epochs} epochs, {batch}; {flops / 1e9:,.1f} GFLOP of dense products",
     )
 
 

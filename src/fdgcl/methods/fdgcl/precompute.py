@@ -1,4 +1,4 @@
-"""Features diffused once, before training, and their statistics."""
+"""Features diffused once, before training."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from fdgcl.diffusion import PolynomialFilter
 from fdgcl.diffusion.polynomial import Progress
 from fdgcl.methods.fdgcl.features import Features
-from fdgcl.operators.sparse import new_tensor, products_are_exact
+from fdgcl.operators.sparse import new_tensor
 
 
 def diffuse_features(
@@ -60,34 +60,3 @@ def _tensor(values: NDArray[Any]) -> Tensor:
         # A graph's own arrays are read-only. Nothing here writes to them.
         warnings.simplefilter("ignore", UserWarning)
         return torch.from_numpy(values)
-
-
-def column_means(view: Tensor, rows: int = 8192) -> Tensor:
-    """Mean of the columns: float32 sums of some thousand rows, those of all float64.
-
-    A mean in float64 throughout takes a processor eight times as long.
-    """
-    total = torch.zeros(view.shape[1], dtype=torch.float64, device=view.device)
-    for part in torch.split(view, rows):
-        total += part.sum(0)
-    return (total / len(view)).to(view.dtype)
-
-
-def mean_and_covariance(view: Tensor, rows: int = 8192) -> tuple[Tensor, Tensor]:
-    """Mean and covariance of the columns, over all rows."""
-    # The variance is a small difference of large sums: rows are centred first. Products
-    # of some thousand centred rows are exact enough in float32, the sum of all is not.
-    work = view.dtype if products_are_exact(view.device) else torch.float64
-    count, columns = view.shape
-    centre = view.mean(0).to(work)
-    offset = torch.zeros(columns, dtype=torch.float64, device=view.device)
-    second = torch.zeros((columns, columns), dtype=torch.float64, device=view.device)
-    memory = torch.empty((min(rows, count), columns), dtype=work, device=view.device)
-    for part in torch.split(view, rows):
-        centred = torch.sub(part, centre, out=memory[: len(part)])
-        offset += centred.sum(0)
-        second += centred.T @ centred
-    offset /= count
-    mean = centre.to(torch.float64) + offset
-    covariance = second / count - torch.outer(offset, offset)
-    return mean.to(view.dtype), covariance.to(view.dtype)

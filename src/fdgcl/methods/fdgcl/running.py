@@ -2,14 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from fdgcl.executors.base import Executor, Task
-from fdgcl.executors.in_process import InProcess
+import torch
+
+from fdgcl._progress import Progress
+from fdgcl.executors import Executor, InProcess, Task
+from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.methods.fdgcl.diffusing import begin, diffuse_slice
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import DiffusionPlan, plan_diffusion
+
+
+@dataclass(frozen=True)
+class SliceTask(Task[int]):
+    """One slice of a diffusion.
+
+    Attributes:
+        store: Folder of the store.
+        diffusion: Folder with the recipe.
+        number: Of the slice.
+        threads: To use, and no more.
+    """
+
+    store: str
+    diffusion: str
+    number: int
+    threads: int
+
+    @property
+    def key(self) -> str:
+        """What to call it where it fails."""
+        return f"slice {self.number}"
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The store's manifest, and the recipe that all slices follow."""
+        return f"{self.store}/manifest.json", f"{self.diffusion}/recipe.json"
+
+    def run(self) -> int:
+        """Diffuse it in this process, unless that is done; return its number."""
+        before = torch.get_num_threads()
+        torch.set_num_threads(self.threads)
+        try:
+            diffuse_slice(self.store, self.diffusion, self.number, self.threads)
+        finally:
+            torch.set_num_threads(before)
+        return self.number
 
 
 def plan_slices(
@@ -38,7 +80,7 @@ def run_slices(
     numbers: Sequence[int],
     executor: Executor,
     threads: int,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Run some slices of a diffusion that was begun.
 
@@ -59,6 +101,32 @@ def run_slices(
             progress("slices", done, count)
 
     tell(0)
-    folders = str(diffusion.store.folder.absolute()), str(diffusion.folder.absolute())
-    tasks = [Task(*folders, number, threads) for number in numbers]
+    folders = str(diffusion.store.folder.resolve()), str(diffusion.folder.resolve())
+    tasks = [SliceTask(*folders, number, threads) for number in numbers]
     executor.run(tasks, lambda _: tell(1))
+
+
+def diffuse_store(
+    store: Store,
+    settings: Settings,
+    *,
+    memory: int,
+    executor: Executor | None = None,
+    columns: ColumnScale | None = None,
+    progress: Progress | None = None,
+) -> Diffusion:
+    """Diffuse all that is not diffused yet.
+
+    Args:
+        store: The graph.
+        settings: The model's.
+        memory: Bound on what this machine's processes hold together, in bytes.
+        executor: Runs the tasks; None runs them here, one after the other.
+        columns: What the features' columns are scaled by, where that is known.
+        progress: Called with the stages look and slices.
+    """
+    executor = executor or InProcess()
+    plan = plan_slices(store, settings, memory, executor)
+    diffusion = begin(store, settings, plan, progress, columns)
+    run_slices(diffusion, diffusion.missing, executor, plan.threads, progress)
+    return diffusion

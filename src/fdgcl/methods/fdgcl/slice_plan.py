@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
-from fdgcl._checks import InputError, check_count
-from fdgcl._memory import describe_size
-from fdgcl.graphs.store.store import Store
+from fdgcl._checks import check_count
+from fdgcl._memory import resident_bytes
+from fdgcl.executors.base import cores
+from fdgcl.graphs.store.store import Manifest, Store
 from fdgcl.methods.fdgcl.settings import Settings
-from fdgcl.operators.stored import RowBlocks
-from fdgcl.planning.cost import describe_seconds, diffuse_seconds
-from fdgcl.planning.memory import resident_bytes
+from fdgcl.operators.row_blocks import RowBlocks
+from fdgcl.planning import Plan, check_memory
+from fdgcl.planning.cost import diffuse_seconds, diffused_bytes
 
 # Of the bound: what allocators and libraries take beside what is counted here.
 MARGIN = 0.04
@@ -30,62 +30,33 @@ MOST_COLUMNS = 64
 IO_ROWS = 2**16
 
 
-@dataclass(frozen=True)
-class DiffusionPlan:
-    """Slices of columns that fit, and what they take.
+@dataclass(frozen=True, kw_only=True)
+class DiffusionPlan(Plan):
+    """Slices of columns that fit.
 
     Attributes:
-        nodes: Nodes.
-        entries: Stored neighbours.
-        features: Columns of all slices.
-        products: Passes over the graph for each slice.
-        orders: Results of each slice.
         columns: The first column of each slice, and the number of all.
         workers: Slices at the same time.
         threads: Of each of them.
         separate: Whether workers are processes of their own.
         memory: The bound, of all workers on this machine together.
-        peak_bytes: What is expected of it.
-        disk_bytes: Of the results.
-        seconds: Expected, from rates measured on two cores.
     """
 
-    nodes: int
-    entries: int
-    features: int
-    products: int
-    orders: int
     columns: tuple[int, ...]
     workers: int
     threads: int
     separate: bool
     memory: int
-    peak_bytes: int
-    disk_bytes: int
-    seconds: float
+
+    @property
+    def features(self) -> int:
+        """Columns of all slices."""
+        return self.columns[-1]
 
     @property
     def widest(self) -> int:
         """Columns of the widest slice."""
-        return max(b - a for a, b in pairwise(self.columns))
-
-    def describe(self) -> list[str]:
-        """Plain sentences for people."""
-        slices = len(self.columns) - 1
-        each = "slice" if slices == 1 else "slices"
-        return [
-            f"{slices} {each} of up to {self.widest} columns, {self.products} passes "
-            f"over {self.entries:,} neighbours of {self.nodes:,} nodes for each",
-            f"memory: up to {describe_size(self.peak_bytes)} of "
-            f"{describe_size(self.memory)}, {self.workers} at a time with "
-            f"{self.threads} thread{'s'[: self.threads > 1]} each",
-            f"disk: {describe_size(self.disk_bytes)}",
-            f"time: about {describe_seconds(self.seconds)}",
-        ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values for JSON."""
-        return {**vars(self), "columns": list(self.columns)}
+        return _widest(self.columns)
 
 
 def plan_diffusion(
@@ -125,34 +96,25 @@ def plan_diffusion(
     each += threads * blocks.largest * (store.neighbours.dtype.itemsize + itemsize)
     column = manifest.nodes * itemsize * (2 + orders)
     column += itemsize * (threads * blocks.most_rows + 3 * IO_ROWS)
-    usable = memory * (1 - MARGIN) - base
-    fitting = int((usable / workers - each) // column)
     look = LATER_BYTES + LOOK_BYTES * manifest.nodes
-    least = base + max(workers * (each + column), look)
-    if fitting < 1 or usable < look:
-        message = (
-            f"memory must be at least {describe_size(least / (1 - MARGIN) + 5e6)} for "
-            f"{manifest.nodes:,} nodes and {workers} worker{'s'[: workers > 1]}, got "
-            f"{describe_size(memory)}"
-        )
-        raise InputError(message)
+    least = (base + max(workers * (each + column), look)) / (1 - MARGIN)
+    purpose = f"for {manifest.nodes:,} nodes and {workers} worker{'s'[: workers > 1]}"
+    check_memory(memory, least, purpose)
+    usable = memory * (1 - MARGIN) - base
+    # What is just enough must not fail by rounding.
+    fitting = max(1, int((usable / workers - each) // column))
     columns = slice_bounds(manifest.features, fitting, manifest.block_columns, workers)
-    widest = max(b - a for a, b in pairwise(columns))
+    widest = _widest(columns)
     products = products_of(settings)
-    stored = 8 if settings.dtype == "float64" else 4
     return DiffusionPlan(
-        nodes=manifest.nodes,
-        entries=manifest.entries,
-        features=manifest.features,
-        products=products,
-        orders=orders,
-        columns=columns,
-        workers=workers,
-        threads=threads,
-        separate=separate,
-        memory=memory,
+        does=_does(manifest, columns, products, workers, threads),
         peak_bytes=int(base + max(workers * (each + widest * column), look)),
-        disk_bytes=stored * orders * manifest.nodes * manifest.features,
+        memory=memory,
+        least_bytes=int(least),
+        purpose=purpose,
+        disk_bytes=diffused_bytes(
+            manifest.nodes, manifest.features, orders, settings.torch_dtype.itemsize
+        ),
         seconds=diffuse_seconds(
             manifest.nodes,
             manifest.entries,
@@ -162,7 +124,32 @@ def plan_diffusion(
             orders,
             threads * workers,
         ),
+        sparse_products=products * manifest.features,
+        columns=columns,
+        workers=workers,
+        threads=threads,
+        separate=separate,
     )
+
+
+def _does(
+    manifest: Manifest,
+    columns: Sequence[int],
+    products: int,
+    workers: int,
+    threads: int,
+) -> tuple[str, ...]:
+    slices = len(columns) - 1
+    return (
+        f"{slices} slice{'s'[: slices > 1]} of up to {_widest(columns)} columns, "
+        f"{products} passes over {manifest.entries:,} neighbours of "
+        f"{manifest.nodes:,} nodes for each",
+        f"{workers} at a time with {threads} thread{'s'[: threads > 1]} each",
+    )
+
+
+def _widest(columns: Sequence[int]) -> int:
+    return max(b - a for a, b in pairwise(columns))
 
 
 def products_of(settings: Settings) -> int:
@@ -171,13 +158,6 @@ def products_of(settings: Settings) -> int:
     found = settings.schedule.products(dynamics.products)
     # The exact solution takes as many as its digits ask for.
     return 30 if found is None else found
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def slice_bounds(

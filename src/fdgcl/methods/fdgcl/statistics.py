@@ -1,21 +1,15 @@
-"""Means and covariances of a store's diffused features, exact, from one pass."""
+"""Means and covariances of diffused features, exact to rounding, from one pass."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Self
 
 import torch
 from torch import Tensor
 
-from fdgcl._progress import Progress
-from fdgcl._tensors import read_tensors, write_tensors
-from fdgcl.graphs.store.arrays import StoredArray
-from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
-from fdgcl.run_folder import FORMAT
-from fdgcl.training import ProcessGroup
+from fdgcl.operators.sparse import products_are_exact
 
 # Products of so many centred rows are exact enough in float32; sums of all are not.
 BLOCK_ROWS = 8192
@@ -27,117 +21,99 @@ class Statistics:
 
     Attributes:
         means: (orders, features) of the columns.
-        covariances: (orders, features, features), over all rows.
+        covariances: (orders, features, features); None where they were not wanted.
+
+    Example:
+        >>> found = Statistics.of([torch.tensor([[1.0], [3.0]]).split(1)])
+        >>> found.means.tolist(), found.covariances.tolist()
+        ([[2.0]], [[[1.0]]])
     """
 
     means: Tensor
-    covariances: Tensor
+    covariances: Tensor | None
 
+    @classmethod
+    def of(
+        cls,
+        views: Iterable[Iterable[Tensor]],
+        *,
+        covariances: bool = True,
+        dtype: torch.dtype = torch.float64,
+    ) -> Self:
+        """Go through the rows of each order once.
 
-def load_statistics(
-    diffusion: Diffusion,
-    group: ProcessGroup,
-    progress: Progress | None = None,
-    *,
-    verify: bool = True,
-) -> Statistics:
-    """Read the statistics, which the first of a group makes where there are none.
+        Args:
+            views: Of each order, blocks of its rows; a block is done with when the
+                next one is asked for.
+            covariances: Whether they are wanted; means alone cost far less.
+            dtype: Of the result.
+        """
+        means, found = [], []
+        for blocks in views:
+            moments = _Moments.of(blocks, products=covariances)
+            means.append(moments.mean.to(dtype))
+            if covariances:
+                found.append(moments.covariance.to(dtype))
+        return cls(torch.stack(means), torch.stack(found) if covariances else None)
 
-    Making them reads all rows and compares them with their checksums.
-
-    Args:
-        diffusion: The features.
-        group: Who wait for them.
-        progress: Called while rows are read.
-        verify: Compare rows with their checksums also where there are statistics.
-
-    Raises:
-        DamagedError: A part of the diffused features is not what was written.
-    """
-    path = diffusion.folder / "statistics.safetensors"
-
-    def make() -> None:
-        key = _key(diffusion)
-        if _kept_key(path) != key:
-            found = _find(diffusion, progress)
-            tensors = {"means": found.means, "covariances": found.covariances}
-            write_tensors(path, tensors, {"format": FORMAT, "arrays": key})
-        elif verify:
-            DiffusedRows(diffusion).verify()
-
-    group.by_first(make)
-    tensors, _ = read_tensors(path, FORMAT)
-    return Statistics(tensors["means"], tensors["covariances"])
-
-
-def _kept_key(path: Path) -> str | None:
-    return read_tensors(path, FORMAT)[1].get("arrays") if path.is_file() else None
-
-
-def _key(diffusion: Diffusion) -> str:
-    """A hash of all that the statistics depend on."""
-    digest = hashlib.blake2b(digest_size=16)
-    for order in range(len(diffusion.recipe.coefficients)):
-        for array in _arrays(diffusion, order):
-            digest.update(repr((array.shape, array.checksums)).encode())
-    return digest.hexdigest()
-
-
-def _arrays(diffusion: Diffusion, order: int) -> list[StoredArray]:
-    return [diffusion.array(order, n) for n in range(diffusion.recipe.num_slices)]
-
-
-def _find(diffusion: Diffusion, progress: Progress | None) -> Statistics:
-    orders = len(diffusion.recipe.coefficients)
-    rows = diffusion.store.manifest.nodes
-    moments = [_Moments(diffusion.recipe.columns[-1]) for _ in range(orders)]
-    for order, moment in enumerate(moments):
-        for block in _blocks(diffusion, order):
-            moment.add(block)
-            if progress is not None:
-                done = order * rows + moment.count
-                progress("statistics", done, orders * rows)
-    return Statistics(
-        torch.stack([moment.mean for moment in moments]),
-        torch.stack([moment.products / moment.count for moment in moments]),
-    )
-
-
-def _blocks(diffusion: Diffusion, order: int) -> Iterator[Tensor]:
-    """Rows of one order with all columns; the next ones take their place."""
-    recipe, arrays = diffusion.recipe, _arrays(diffusion, order)
-    streams = [array.blocks(BLOCK_ROWS) for array in arrays]
-    kind = torch.from_numpy(arrays[0].read(0, 0)).dtype
-    space = torch.empty(BLOCK_ROWS, recipe.columns[-1], dtype=kind)
-    for parts in zip(*streams, strict=True):
-        count = len(parts[0][1])
-        for number, (_, part) in enumerate(parts):
-            space[:count, recipe.slice(number)] = torch.from_numpy(part)
-        yield space[:count]
+    def to(self, device: torch.device, dtype: torch.dtype) -> Self:
+        """The same elsewhere, or in another type."""
+        covariances = self.covariances
+        return type(self)(
+            self.means.to(device, dtype),
+            None if covariances is None else covariances.to(device, dtype),
+        )
 
 
 class _Moments:
-    """Mean and centred products of all rows added so far, in float64.
+    """Mean and centred products of all rows added so far.
 
-    Rows are centred by the mean of their own block, and the blocks' means are then
-    accounted for: variances are never small differences of large sums.
+    Each block of rows is centred by its own mean, multiplied in its own type, and the
+    sums of blocks are in float64; the distances between the blocks' means are then
+    accounted for (Chan, Golub and LeVeque 1979). Variances are never small differences
+    of large sums, and rows in the order of a column such as a time lose nothing.
     """
 
-    def __init__(self, columns: int) -> None:
+    def __init__(self, first: Tensor, *, products: bool) -> None:
+        columns, double = first.shape[1], torch.float64
+        exact = products_are_exact(first.device)
+        self._work = first.dtype if exact else double
+        self._space = first.new_empty(0, columns, dtype=self._work)
         self.count = 0
-        self.mean = torch.zeros(columns, dtype=torch.float64)
-        self.products = torch.zeros(columns, columns, dtype=torch.float64)
+        self.mean = first.new_zeros(columns, dtype=double)
+        self._has_products = products
+        size = columns if products else 0
+        self._products = first.new_zeros(size, size, dtype=double)
+
+    @classmethod
+    def of(cls, blocks: Iterable[Tensor], *, products: bool) -> _Moments:
+        """Those of all blocks, of which there must be one at least."""
+        found: _Moments | None = None
+        for rows in blocks:
+            found = found or cls(rows, products=products)
+            found.add(rows)
+        assert found is not None
+        return found
+
+    @property
+    def covariance(self) -> Tensor:
+        """Mean products of centred columns."""
+        return self._products / self.count
 
     def add(self, rows: Tensor) -> None:
+        """Take in a block of rows."""
         count = len(rows)
-        centre = rows.mean(0)
-        centred = rows - centre
+        if len(self._space) < count:
+            self._space = rows.new_empty(rows.shape, dtype=self._work)
+        centre = rows.mean(0).to(self._work)
+        centred = torch.sub(rows, centre, out=self._space[:count])
         # What rounding left of the mean.
         rest = centred.sum(0).double() / count
-        self.products += centred.T @ centred
-        self.products -= count * torch.outer(rest, rest)
         step = centre.double() + rest - self.mean
         whole = self.count + count
-        self.products += torch.outer(step, step) * (self.count * count / whole)
+        if self._has_products:
+            self._products += centred.T @ centred
+            self._products.addr_(rest, rest, alpha=-count)
+            self._products.addr_(step, step, alpha=self.count * count / whole)
         self.mean += step * (count / whole)
         self.count = whole

@@ -10,7 +10,7 @@ from torch import Tensor
 from fdgcl.diffusion import Dynamics, Gradient, Schedule, diffuse_stepped
 from fdgcl.methods.fdgcl.features import FeatureMatrix, Features
 from fdgcl.methods.fdgcl.sources import ViewSource
-from fdgcl.operators.in_memory import Operator
+from fdgcl.operators.in_memory import InMemoryOperator
 
 
 @final
@@ -29,7 +29,7 @@ class Stepped(ViewSource):
     def __init__(
         self,
         features: Features,
-        operator: Operator,
+        operator: InMemoryOperator,
         dynamics: Sequence[Dynamics],
         orders: Sequence[float],
         schedule: Schedule,
@@ -38,13 +38,13 @@ class Stepped(ViewSource):
         self._matrix = FeatureMatrix(features)
         self._operator, self._dynamics = operator, dynamics
         self._orders, self._schedule, self._gradient = orders, schedule, gradient
-        self.num_rows = self._matrix.num_rows
+        self.num_rows, self.num_features = self._matrix.shape
 
-    def kept(self, name: str, rows: Tensor | None = None) -> Tensor:
+    def kept(self, name: str) -> Tensor:
         """See the base class."""
         if name == "features":
-            return self._matrix.rows(rows)
-        return super().kept(name, rows)
+            return self._matrix.dense()
+        return super().kept(name)
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
         """See the base class; chosen rows cost as much as all of them."""
@@ -57,8 +57,3 @@ class Stepped(ViewSource):
             self._gradient,
         )
         return diffused if rows is None else diffused[rows]
-
-    def moments(self, view: int, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """See the base class."""
-        hidden = self.hidden(view, weight)
-        return hidden.mean(0), hidden.var(0, unbiased=False)

@@ -6,28 +6,25 @@ where what is needed does not fit, training is refused.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 
-from fdgcl._checks import InputError
-from fdgcl._memory import describe_size
+from fdgcl._memory import resident_bytes
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl import Combination, view_weights
 from fdgcl.methods.fdgcl.agreement import can_be_fused
-from fdgcl.methods.fdgcl.batching import batch_rows
+from fdgcl.methods.fdgcl.batching import batch_rows, block_rows
 from fdgcl.methods.fdgcl.settings import Settings
-from fdgcl.methods.fdgcl.shards import block_rows
-from fdgcl.methods.fdgcl.shuffling import Shuffle, window_rows
+from fdgcl.methods.fdgcl.shuffling import Shuffle
 from fdgcl.methods.fdgcl.statistics import BLOCK_ROWS
+from fdgcl.planning import Plan
 from fdgcl.planning.cost import (
-    describe_seconds,
     embed_seconds,
     embedding_bytes,
+    train_flops,
     train_seconds,
 )
-from fdgcl.planning.memory import resident_bytes
 
 # Of a process, beside what is counted: libraries that load later, and what an allocator
 # keeps of what was freed; the latter, and stacks, for each thread.
@@ -42,66 +39,15 @@ WEIGHT_COPIES = 12
 COVARIANCE_BYTES = 64
 
 
-@dataclass(frozen=True)
-class TrainingPlan:
-    """Sizes, and what they take.
+@dataclass(frozen=True, kw_only=True)
+class TrainingPlan(Plan):
+    """What training from a store takes.
 
     Attributes:
-        nodes: Number of nodes.
-        features: Number of features.
-        dim: Columns of a view.
         width: Columns of the embedding.
-        epochs: Number of epochs.
-        batch_rows: Rows of a batch.
-        members: Processes that train together.
-        memory: The bound, of all processes on this machine together.
-        peak_bytes: What is expected of it.
-        disk_bytes: Of the embedding.
-        seconds: Expected, from rates measured on two cores.
     """
 
-    nodes: int
-    features: int
-    dim: int
     width: int
-    epochs: int
-    batch_rows: int
-    members: int
-    memory: int
-    peak_bytes: int
-    disk_bytes: int
-    seconds: float
-
-    def describe(self) -> list[str]:
-        """Plain sentences for people."""
-        together = f", {self.members} processes" if self.members > 1 else ""
-        return [
-            f"{self.epochs} epochs over {self.nodes:,} nodes in batches of about "
-            f"{self.batch_rows:,}{together}",
-            f"memory: up to {describe_size(self.peak_bytes)} of "
-            f"{describe_size(self.memory)}",
-            f"disk: {describe_size(self.disk_bytes)} for the embedding, "
-            f"{self.width:,} columns",
-            f"time: about {describe_seconds(self.seconds)}",
-        ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values for JSON."""
-        return asdict(self)
-
-    def check(self) -> None:
-        """Refuse what does not fit.
-
-        Raises:
-            InputError: More memory is needed.
-        """
-        if self.peak_bytes > self.memory:
-            message = (
-                f"memory must be at least {describe_size(1.01 * self.peak_bytes)} for "
-                f"{self.features:,} features, dim {self.dim:,} and batches of "
-                f"{self.batch_rows:,} nodes, got {describe_size(self.memory)}"
-            )
-            raise InputError(message)
 
 
 def plan_training(
@@ -135,20 +81,26 @@ def plan_training(
     each = resident_bytes() + LATER_BYTES + COVARIANCE_BYTES * features**2
     each += THREAD_BYTES * torch.get_num_threads()
     each += item * max(numbers, embedded, looked)
+    peak = int(each * (members if here is None else here))
     seconds = train_seconds(nodes, features, settings.dim, settings.epochs)
     seconds += embed_seconds(nodes, features, width)
+    rows = f"{nodes if batch is None else batch:,}"
+    together = f", {members} processes" if members > 1 else ""
     return TrainingPlan(
-        nodes=nodes,
-        features=features,
-        dim=settings.dim,
-        width=width,
-        epochs=settings.epochs,
-        batch_rows=nodes if batch is None else batch,
-        members=members,
+        does=(
+            f"{settings.epochs} epochs over {nodes:,} nodes in batches of about "
+            f"{rows}{together}",
+            f"an embedding of {width:,} columns",
+        ),
+        peak_bytes=peak,
         memory=memory,
-        peak_bytes=int(each * (members if here is None else here)),
+        least_bytes=peak,
+        purpose=f"for {features:,} features, dim {settings.dim:,} and batches of "
+        f"{rows} nodes",
         disk_bytes=embedding_bytes(nodes, width),
         seconds=seconds,
+        dense_flops=train_flops(nodes, features, settings.dim, settings.epochs, width),
+        width=width,
     )
 
 
@@ -159,8 +111,7 @@ def _trained_numbers(
     if batch is None:
         held = rows = -(-nodes // members) + Shuffle(nodes, nodes).chunk_rows
     else:
-        window = window_rows(features, batch)
-        shuffle = Shuffle(nodes, batch, window, members)
+        shuffle = Shuffle.of(nodes, features, batch, members)
         # Two windows, and the positions of their rows, which are twice as long.
         held = 2 * shuffle.largest_window
         rows = shuffle.largest_batch

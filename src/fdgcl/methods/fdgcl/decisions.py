@@ -1,0 +1,181 @@
+"""What FD-GCL decides by a graph, in memory or in a store, before it is trained."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from fdgcl._progress import Progress
+from fdgcl.diffusion import Dynamics
+from fdgcl.diffusion.stability import Bounds, StabilityReport, stability_report
+from fdgcl.graphs.diagnosis import FeatureFindings
+from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows
+from fdgcl.methods.fdgcl.combination import Combination, view_weights
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.sources import ViewSource
+from fdgcl.methods.preparation import Preparation
+from fdgcl.operators.feature_correlation import FeatureCorrelation
+
+UNINFORMATIVE_BETA = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class ViewPreparation(Preparation[Settings], abc.ABC):
+    """A graph under a model's settings: stability, weights of the views, batches."""
+
+    @cached_property
+    def dynamics(self) -> Dynamics:
+        """The equation's right-hand side as it is before training."""
+        return self.settings.new_dynamics(self.settings.dim)
+
+    @property
+    @abc.abstractmethod
+    def spectrum(self) -> Bounds:
+        """Where the spectra of all operators lie."""
+
+    @cached_property
+    def stability(self) -> StabilityReport | None:
+        """What the diffusion does to each frequency; None where it is not linear."""
+        settings = self.settings
+        if not settings.is_fixed_linear:
+            return None
+        return stability_report(
+            self.dynamics, self.spectrum, settings.schedule, settings.orders
+        )
+
+    def describe_stability(self) -> list[str]:
+        """Plain sentences on what the diffusion does to each frequency."""
+        if self.stability is not None:
+            return self.stability.describe()
+        return [
+            f"dynamics {self.settings.dynamics!r} is not linear, or is trained: "
+            "whether steps are stable depends on the features; smaller ones are safer"
+        ]
+
+    @property
+    @abc.abstractmethod
+    def correlations(self) -> Sequence[FeatureCorrelation]:
+        """How features correlate along the edges, or along those of each type."""
+
+    @abc.abstractmethod
+    def correlates_without(self, column: int) -> bool:
+        """Whether the features tell of their neighbours', one column left out."""
+
+    @abc.abstractmethod
+    def source(
+        self,
+        device: torch.device,
+        dynamics: Sequence[Dynamics] = (),
+        progress: Progress | None = None,
+    ) -> ViewSource:
+        """Where the views' hidden features come from, as planned.
+
+        Args:
+            device: Where diffused features go.
+            dynamics: Of each view, where training changes them.
+            progress: Called while features are diffused.
+        """
+
+    @property
+    def is_homophilic(self) -> bool:
+        """Whether linked nodes are alike, by the edges of some type at least."""
+        return any(one.is_homophilic for one in self.correlations)
+
+    @cached_property
+    def informative(self) -> bool:
+        """Whether the features of neighbours tell of a node's own."""
+        return neighbours_tell(
+            self.structural, self.correlations, self.findings, self.correlates_without
+        )
+
+    @property
+    def beta(self) -> float | Sequence[float]:
+        """The views' weights; where they were left open, the graph decides.
+
+        Where a node's neighbours tell nothing of it, other views are noise and the
+        local view stands alone.
+        """
+        if self.settings.beta is not None:
+            return self.settings.beta
+        count = len(self.settings.orders)
+        return 1 / count if self.informative else UNINFORMATIVE_BETA
+
+    @property
+    def width(self) -> int:
+        """See the base class; with what is kept beside the views."""
+        settings = self.settings
+        weights = view_weights(0.5, len(settings.orders))
+        views = Combination(weights, settings.combine, settings.keep)
+        return views.width(settings.dim, self.data.num_features, self.num_relations)
+
+    @property
+    def num_relations(self) -> int:
+        """How many operators the features are diffused by, side by side."""
+        return 1
+
+    @property
+    def batch_size(self) -> int | None:
+        """Rows of a batch; None for all."""
+        return batch_rows(self.settings, self.data.num_nodes)
+
+    @property
+    def lr(self) -> float:
+        """The learning rate of a batch."""
+        return batch_lr(self.settings, self.data.num_nodes)
+
+    def decisions(self) -> dict[str, Any]:
+        """What was left open in the settings and decided by the graph."""
+        return {"beta": self.beta, "batch_size": self.batch_size, "lr": self.lr}
+
+    def describe_decisions(self) -> list[str]:
+        """See the base class."""
+        return beta_notices(self.settings, self.beta)
+
+    def warnings(self) -> list[str]:
+        """See the base class; also of a high-pass filter where linked nodes agree."""
+        texts = super().warnings()
+        amplifies = self.stability is not None and self.stability.amplifies
+        if amplifies and self.is_homophilic:
+            texts.append(
+                "the diffusion amplifies high frequencies on a graph whose linked "
+                f"nodes look alike ({'; '.join(self.describe_stability())}); if that "
+                "is not what you want, choose a smaller step or solver='exact'"
+            )
+        return texts
+
+
+def neighbours_tell(
+    structural: str | None,
+    correlations: Sequence[FeatureCorrelation],
+    findings: FeatureFindings,
+    correlates_without: Callable[[int], bool],
+) -> bool:
+    """Whether the features of neighbours tell of a node's own.
+
+    Args:
+        structural: The kind of features made from the edges: no evidence of anything.
+        correlations: How features correlate along the edges, or those of each type.
+        findings: What the columns of the features tell.
+        correlates_without: The same with a column left out; asked where one column
+            hides what the others say, which training does hear.
+    """
+    if structural is not None or any(one.is_informative for one in correlations):
+        return True
+    alone = findings.outweighing
+    return alone is not None and correlates_without(alone)
+
+
+def beta_notices(settings: Settings, beta: float | Sequence[float]) -> list[str]:
+    """What the views' weights tell, where the graph decided them."""
+    alone = len(settings.orders) == 1
+    if settings.beta is not None or beta != UNINFORMATIVE_BETA or alone:
+        return []
+    return [
+        "the features of linked nodes tell nothing of each other: the embedding is the "
+        "local view alone (beta 1)"
+    ]

@@ -1,0 +1,58 @@
+"""Features diffused after the linear map, inside every epoch."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import final
+
+import torch
+from torch import Tensor
+
+from fdgcl.diffusion import PolynomialFilter, filter_with_gradient
+from fdgcl.methods.fdgcl.diffused_features import DiffusedFeatures
+from fdgcl.methods.fdgcl.features import FeatureMatrix, Features
+from fdgcl.methods.fdgcl.sources import ViewSource
+
+
+@final
+class InLoop(ViewSource):
+    """Features diffused after the linear map, in every epoch and all rows at once.
+
+    Args:
+        features: (nodes, features).
+        filters: The graph's, or one for each of its edge types.
+    """
+
+    def __init__(self, features: Features, *filters: PolynomialFilter) -> None:
+        self._features, self._filters = features, filters
+        orders = range(len(filters[0].coefficients))
+        self._of_order = [[one.row(order) for one in filters] for order in orders]
+        self._matrix = FeatureMatrix(features)
+        self.num_rows, columns = self._matrix.shape
+        self.num_features = columns * len(filters)
+
+    def kept(self, name: str) -> Tensor:
+        """See the base class."""
+        if name == "features":
+            return self._matrix.dense()
+        return self._diffused.kept(name)
+
+    @cached_property
+    def _diffused(self) -> DiffusedFeatures:
+        return DiffusedFeatures.diffuse(
+            self._features,
+            *self._filters,
+            dtype=torch.float32,
+            device=torch.device("cpu"),
+        )
+
+    def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
+        """See the base class; chosen rows cost as much as all of them."""
+        # Features side by side times a weight are the sum of each block's product.
+        parts = torch.split(weight, self._features.shape[1])
+        first, *others = (
+            filter_with_gradient(polynomial, self._matrix.times(part))
+            for polynomial, part in zip(self._of_order[view], parts, strict=True)
+        )
+        diffused = sum(others, first)
+        return diffused if rows is None else diffused[rows]

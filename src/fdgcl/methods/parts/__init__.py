@@ -1,0 +1,1 @@
+"""Parts that methods share: convolutions, augmentations, moving averages, schedules."""
