@@ -18,7 +18,7 @@ from scipy import sparse
 
 import fuzz_mutations as change
 from fdgcl import FDGCL, Graph
-from fdgcl.cli.record import read_record
+from fdgcl.workflows.records import read_record
 from fdgcl.embeddings import read_embeddings, write_embeddings
 from fdgcl.graphs import load_graphs, read_graph, write_compact
 from fdgcl.graphs.collection import GraphDataset

@@ -33,6 +33,8 @@ _PREFIXES = {
 _SIZE = re.compile(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kmgt]?i?)b?\s*", re.IGNORECASE)
 _GROUP = Path("/sys/fs/cgroup")
 _STATM = Path("/proc/self/statm")
+# Of the memory to spare, where no bound is given.
+_SHARE = 0.6
 
 
 def describe_size(size: float) -> str:
@@ -91,7 +93,23 @@ def available_bytes() -> int:
         >>> available_bytes() > 0
         True
     """
-    return max(0, min(_spare_bytes(), _allowed_bytes(), _left_of_group()))
+    return max(0, min(_spare_bytes(), _left_of_address_space(), _left_of_group()))
+
+
+def allowed_bytes(memory: str | int | None, name: str = "memory") -> int:
+    """A bound in bytes: as given, or a share of what this machine has to spare.
+
+    Args:
+        memory: A size such as `6GB`, a number of bytes, or None.
+        name: What it is called in errors.
+
+    Example:
+        >>> allowed_bytes("6GB")
+        6000000000
+    """
+    if memory is not None:
+        return parse_size(memory, name)
+    return int(_SHARE * available_bytes())
 
 
 def resident_bytes() -> int:
@@ -130,7 +148,7 @@ def _spare_bytes() -> int:
     return total_bytes() // 2
 
 
-def _allowed_bytes() -> int:
+def _left_of_address_space() -> int:
     """What `ulimit -v` leaves of this process's address space."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY or not _STATM.is_file():

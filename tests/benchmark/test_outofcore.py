@@ -84,7 +84,7 @@ def bench(
 ) -> Callable[..., Result]:
     """`fdgcl bench` with the stand-in for the commands that it starts."""
     run = partial(run_out_of_core, program=program)
-    monkeypatch.setattr("fdgcl.cli.bench_outofcore.run_out_of_core", run)
+    monkeypatch.setattr("fdgcl.workflows.bench_outofcore.run_out_of_core", run)
 
     def call(*words: object) -> Result:
         texts = ["bench", *map(str, words)]

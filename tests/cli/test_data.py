@@ -153,7 +153,7 @@ def test_convert_does_not_pass_the_bundled_copy_for_planetoids(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["cora-bundled", "-o", "out.csv"], "--output must end in .npz, got out.csv"),
+        (["cora-bundled", "-o", "out.csv"], "`output` must end in .npz, got out.csv"),
         (["nothing.csv", "-o", "o.npz"], "nothing.csv"),
         (["texas", "-o", "o.npz"], "texas is not there"),
         (["texas", "-o", "o.npz", "--root", "gone"], "data root gone is not a folder"),

@@ -13,9 +13,9 @@ import pytest
 from smallgraph import SMALL, Command, everything
 
 from fdgcl import evaluation
-from fdgcl.cli.record import read_record
 from fdgcl.embeddings import read_embeddings
 from fdgcl.graphs import load_graphs
+from fdgcl.workflows.records import read_record
 from tolerances import assert_agree
 
 GRAPHS = 24

@@ -10,9 +10,9 @@ import pytest
 from smallgraph import SMALL, Command, everything, write_graph
 
 from fdgcl._files import LEDGER
-from fdgcl.cli.outputs import Ledger, checksum, refuse_existing
-from fdgcl.cli.record import FILE, is_own, read_record
 from fdgcl.embeddings import read_embeddings, write_embeddings
+from fdgcl.workflows.outputs import Ledger, checksum, refuse_existing
+from fdgcl.workflows.records import FILE, is_own, read_record
 
 FILES = ("edges.csv", "--features", "x.parquet")
 OTHER = b"another run's"
@@ -105,7 +105,7 @@ def test_a_run_that_is_stopped_while_scoring_knows_its_file(
     words = ("embed", *FILES, *SMALL, "--labels", "y.csv", "--evaluate")
     words = (*words, "-o", "z.parquet", "--run", "run")
     with monkeypatch.context() as patch:
-        patch.setattr("fdgcl.cli.job.score", stop)
+        patch.setattr("fdgcl.workflows.scores.score", stop)
         assert fdgcl(*words).exit_code == 130
     assert fdgcl(*words, "--resume").exit_code == 0
     record = read_record(folder / "run")

@@ -10,12 +10,13 @@ import pytest
 from smallgraph import SMALL, Command, everything
 
 from fdgcl import experiments
-from fdgcl.cli.record import FILE, read_record, write_record
-from fdgcl.cli.scores import Row
-from fdgcl.cli.source import Reading, Source
 from fdgcl.embeddings import read_embeddings, write_embeddings
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.report.page import Page, Section, Text
+from fdgcl.workflows.reading import Reading
+from fdgcl.workflows.records import FILE, read_record, write_record
+from fdgcl.workflows.scores import Row
+from fdgcl.workflows.source import Source
 
 FILES = ("edges.csv", "--features", "x.parquet")
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from smallgraph import Command, everything
 
-from fdgcl.cli.reproduction import processes, time_left
+from fdgcl.cli.reproduce_bar import time_left
 from fdgcl.experiments import loader
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.machine import available_cores
@@ -23,6 +23,7 @@ from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.experiments.measures.graphs import GraphAccuracy
 from fdgcl.graphs import GraphDataset
 from fdgcl.report.page import Section
+from fdgcl.workflows.reproduce_table import processes
 
 TOYS = Path(__file__).parents[1] / "experiments"
 

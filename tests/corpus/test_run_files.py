@@ -13,12 +13,13 @@ import torch
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
-from fdgcl.cli.record import read_record, write_record
-from fdgcl.cli.source import Reading, Source
 from fdgcl.graphs import read_graph
 from fdgcl.graphs.store.arrays import StoredArray, write_array
 from fdgcl.graphs.store.store import Manifest, Store, write_manifest
 from fdgcl.run_folder import RunFolder
+from fdgcl.workflows.reading import Reading
+from fdgcl.workflows.records import read_record, write_record
+from fdgcl.workflows.source import Source
 
 from .making import edges, features, table
 

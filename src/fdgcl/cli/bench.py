@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fdgcl import workflows
 from fdgcl._checks import InputError, check_count, check_positive
 from fdgcl.cli import options
+from fdgcl.cli.failures import FAILURE
 from fdgcl.cli.options import DATA, DIFFUSION, RUN, TRAINING, option
-from fdgcl.cli.outputs import refuse_existing
-from fdgcl.cli.run_folders import check_writable
+from fdgcl.cli.pages import show_page
 from fdgcl.cli.settings import given_settings
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from fdgcl.workflows.bench_training import Benchmark
 
 SCALE = "Out of core"
 # What a run out of core takes; whatever else is given has no meaning there.
@@ -213,74 +218,96 @@ def bench(
         if number is not None:
             check_positive(name, number)
     diffusion = {"time": time, "step": step, "orders": orders}
-    talk = Talk(quiet=quiet, json=json)
-    command = options.typed(context)
+    terminal = Terminal(quiet=quiet, json=json)
+    given: dict[str, Any] = {
+        "output": output,
+        "overwrite": overwrite,
+        "command": options.typed(context),
+    }
+    named: dict[str, Any] = {name[2:]: value for name, value in sizes.items()}
     if out_of_core:
         _refuse_others(context)
-        _check_output(output, overwrite=overwrite)
-        from fdgcl.cli.bench_outofcore import carry_out_of_core, new_order
-
-        plain_sizes = {name[2:]: value for name, value in sizes.items()}
-        given = {**plain_sizes, **diffusion, "epochs": epochs}
-        given |= {"seed": seed, "threads": threads}
-        carry_out_of_core(
-            new_order(given, memory),
-            command=command,
-            folder=folder,
-            keep=keep,
-            output=output,
-            talk=talk,
+        named |= {**diffusion, "epochs": epochs, "seed": seed, "threads": threads}
+        given |= {"sizes": named, "folder": folder, "keep": keep}
+        _out_of_core(
+            {**given, **({} if memory is None else {"memory": memory})}, terminal
         )
         return
     only = {"--memory": memory, "--folder": folder, "--keep": keep}
     _refuse(only, "it goes with --out-of-core")
     _check_device(device, precision)
-
-    from fdgcl.cli.bench_job import Job, carry_out, carry_out_scaling, threads_set
-
-    job = Job(
-        sizes={name[2:]: value for name, value in sizes.items() if value is not None},
-        settings=given_settings({**diffusion, "dim": dim, "epochs": epochs}),
-        seed=seed,
-        device=device,
-        precision=precision,
-        repeats=repeats,
-        command=command,
-        output=output,
-    )
-    with threads_set(threads):
-        if scaling:
-            given = {
-                "--dataset": dataset,
-                "--preset": preset,
-                "--epochs": epochs,
-                **{f"--{name}": value for name, value in diffusion.items()},
-                "--loop-epochs": loop_epochs,
-                "--no-loop": no_loop,
-                "--plain": plain,
-                "--probe": probe,
-            }
-            _refuse(given, "--scaling chooses what it trains on, and trains ours alone")
-            _check_output(output, overwrite=overwrite)
-            carry_out_scaling(job, quick, talk)
-            return
-        _refuse({"--quick": quick}, "it goes with --scaling")
-        if no_loop:
-            _refuse({"--loop-epochs": loop_epochs}, "--no-loop has none")
-        if dataset is not None or preset is not None:
-            brings = f"{'--dataset' if dataset else '--preset'} brings its own graph"
-            _refuse({"--nodes": nodes, "--edges": edges}, brings)
-        _check_output(output, overwrite=overwrite)
-        carry_out(
-            job,
-            dataset=dataset or preset,
+    given |= {"seed": seed, "device": device, "precision": precision}
+    given |= {"repeats": repeats, "threads": threads}
+    if scaling:
+        others = {
+            "--dataset": dataset,
+            "--preset": preset,
+            "--epochs": epochs,
+            **{f"--{name}": value for name, value in diffusion.items()},
+            "--loop-epochs": loop_epochs,
+            "--no-loop": no_loop,
+            "--plain": plain,
+            "--probe": probe,
+        }
+        _refuse(others, "--scaling chooses what it trains on, and trains ours alone")
+        known = {name: value for name, value in named.items() if value is not None}
+        _scaling({**given, "sizes": known, "quick": quick}, terminal)
+        return
+    _refuse({"--quick": quick}, "it goes with --scaling")
+    if no_loop:
+        _refuse({"--loop-epochs": loop_epochs}, "--no-loop has none")
+    if dataset is not None or preset is not None:
+        brings = f"{'--dataset' if dataset else '--preset'} brings its own graph"
+        _refuse({"--nodes": nodes, "--edges": edges}, brings)
+    with terminal.bars() as bars:
+        made = workflows.bench(
+            dataset,
+            nodes=nodes,
+            edges=edges,
+            features=features,
             data_root=data_root,
-            preset=None if preset is None else (preset, variant),
+            preset=preset,
+            variant=variant,
+            settings=given_settings({**diffusion, "dim": dim, "epochs": epochs}),
             loop_epochs=0 if no_loop else (loop_epochs or 2),
             plain=plain,
             probe=probe,
-            talk=talk,
+            progress=bars,
+            **given,
         )
+    _show_comparison(made, output, terminal)
+
+
+def _show_comparison(made: Benchmark, output: Path | None, terminal: Terminal) -> None:
+    from fdgcl.cli.bench_output import show_comparison
+
+    show_comparison(made, terminal)
+    if output is not None:
+        terminal.say(f"record      {output}")
+    terminal.emit(made.record)
+
+
+def _scaling(given: dict[str, Any], terminal: Terminal) -> None:
+    with terminal.bars() as bars:
+        made = workflows.bench_scaling(**given, progress=bars)
+    page = replace(made.page, sections=made.page.sections[:1])
+    show_page(page, terminal.for_all)
+    for path in made.files:
+        terminal.say(f"written     {path}")
+    terminal.emit(made.record)
+
+
+def _out_of_core(given: dict[str, Any], terminal: Terminal) -> None:
+    with terminal.bars() as bars:
+        made = workflows.bench_out_of_core(**given, progress=bars)
+    from fdgcl.cli.bench_output import show_out_of_core
+
+    show_out_of_core(made, terminal)
+    if given["output"] is not None:
+        terminal.say(f"record      {given['output']}")
+    terminal.emit(made.record)
+    if not made.found.is_bound_kept:
+        raise typer.Exit(FAILURE)
 
 
 def _refuse_others(context: typer.Context) -> None:
@@ -298,15 +325,6 @@ def _refuse(given: dict[str, Any], why: str) -> None:
         if value is not None and value is not False:
             message = f"leave {name} out: {why}"
             raise InputError(message)
-
-
-def _check_output(output: Path | None, *, overwrite: bool) -> None:
-    """Refuse a file, or a folder with files, that is there already."""
-    if output is None:
-        return
-    check_writable(output if output.is_dir() else output.parent)
-    if not output.is_dir() or any(output.iterdir()):
-        refuse_existing(output, overwrite=overwrite)
 
 
 def _check_device(device: str, precision: str) -> None:

@@ -1,24 +1,24 @@
-"""What `fdgcl bench` shows of a comparison."""
+"""What `fdgcl bench` shows."""
 
 from __future__ import annotations
 
 from rich.table import Table
 
-from fdgcl.benchmark import Comparison, Order
+from fdgcl._memory import describe_size
+from fdgcl.benchmark import Comparison
 from fdgcl.benchmark.comparison import Way
-from fdgcl.cli.talk import Talk
-from fdgcl.graphs import Graph
-from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.benchmark.outofcore import GENERATE
+from fdgcl.cli.terminal import Terminal
 from fdgcl.report.numerals import plural
+from fdgcl.workflows.bench_outofcore import OutOfCore
+from fdgcl.workflows.bench_training import Benchmark
 
 
-def show_comparison(
-    found: Comparison, graph: Graph, settings: Settings, order: Order, talk: Talk
-) -> None:
+def show_comparison(made: Benchmark, terminal: Terminal) -> None:
     """Write the table, and what it does not say."""
-    shown = Talk(json=talk.json)  # the result is shown to the quiet, too
-    shown.show(_table(found))
-    for name, text in _lines(found, graph, settings, order):
+    shown = terminal.for_all
+    shown.show(_table(made.found))
+    for name, text in _lines(made):
         shown.say(f"{name:<12}{text}")
 
 
@@ -57,9 +57,8 @@ def _cells(way: Way) -> list[str]:
     ]
 
 
-def _lines(
-    found: Comparison, graph: Graph, settings: Settings, order: Order
-) -> list[tuple[str, str]]:
+def _lines(made: Benchmark) -> list[tuple[str, str]]:
+    found, graph, settings, order = made.found, made.graph, made.settings, made.order
     parts = found.ours.precompute_parts.items()
     floor = found.floor
     lines = [
@@ -109,3 +108,35 @@ def seconds(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f} s"
     return f"{value:.2f} s" if value >= 0.1 else f"{1e3 * value:.2f} ms"
+
+
+def show_out_of_core(made: OutOfCore, terminal: Terminal) -> None:
+    """Write what each command took, and whether the bound was kept."""
+    found, shown = made.found, terminal.for_all
+    problem, order = found.problem, found.order
+    shown.say(
+        f"measured    {problem.nodes:,} nodes, {problem.edges:,} edges, "
+        f"{problem.features:,} features, dim {problem.dim}, {problem.epochs} epochs, "
+        f"{problem.products} products in slices of {problem.columns} columns"
+    )
+    for stage in found.stages:
+        shown.say(
+            _line(stage.stage, stage.seconds, stage.peak_bytes, stage.disk_bytes)
+            + (", not counted" if stage.stage == GENERATE else "")
+        )
+    disk = max(stage.peak_disk_bytes for stage in found.counted)
+    shown.say(_line("total", found.seconds, found.peak_bytes, disk))
+    kept = "yes" if found.is_bound_kept else "no"
+    shown.say(
+        f"bound kept: {kept}, peak {describe_size(found.peak_bytes)} of "
+        f"{describe_size(order.memory)}"
+    )
+    if made.folder is not None:
+        terminal.say(f"kept        {made.folder}")
+
+
+def _line(name: str, taken: float, memory: int, disk: int) -> str:
+    return (
+        f"{name:<12}{seconds(taken):>9}, memory {describe_size(memory):>7}, "
+        f"disk {describe_size(disk):>7}"
+    )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fdgcl._bars import bars
-from fdgcl._checks import InputError
-from fdgcl.cli.console import console, emit, say
+from fdgcl import workflows
 from fdgcl.cli.data_generate import generate
 from fdgcl.cli.data_import import import_files
 from fdgcl.cli.help import add_command
@@ -23,23 +21,13 @@ from fdgcl.cli.options import (
     Labels,
     Overwrite,
 )
-from fdgcl.cli.outputs import refuse_existing
-from fdgcl.cli.source import (
-    Reading,
-    Source,
-    find_source,
-    has_many,
-    read_data,
-    readings,
-    refuse_files,
-)
 from fdgcl.cli.tables import with_tables
+from fdgcl.cli.terminal import Terminal
 from fdgcl.graphs.files.options import TableOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from fdgcl.cli.source import Data
     from fdgcl.graphs.catalogue import Dataset
     from fdgcl.graphs.datasets import Place
 
@@ -81,9 +69,8 @@ def list_datasets(
     places = {name: locate(name, folder) for name in CATALOGUE}
     # What can be had nowhere is of interest only to those who have it.
     shown = [e for e in CATALOGUE.values() if e.loader or places[e.name]]
-    if as_json:
-        emit([_facts(entry, places[entry.name]) for entry in shown])
-        return
+    terminal = Terminal(json=as_json)
+    terminal.emit([_facts(entry, places[entry.name]) for entry in shown])
     table = _size_table("name")
     table.add_column("splits")
     table.add_column("here", no_wrap=True)
@@ -97,12 +84,12 @@ def list_datasets(
         splits = f"{entry.split.count} x {entry.split.name.partition(',')[0]}"
         sizes = map(_words, asdict(entry.sizes).values())
         table.add_row(entry.name, *sizes, splits, here)
-    console().print(table)
+    terminal.show(table)
     cora = places["cora"]
     if cora is not None and cora.kind == "bundled":
-        say("cora: the bundled copy has a node order and a split of its own.")
+        terminal.say("cora: the bundled copy has a node order and a split of its own.")
     where = "none; give --data-root or set FDGCL_DATA" if folder is None else folder
-    say(f"data root: {where}")
+    terminal.say(f"data root: {where}")
 
 
 @app.command()
@@ -134,15 +121,14 @@ def info(
             facts["measured"] = summarise_graphs(load_graphs(entry.name, folder))
         else:
             facts["measured"] = summarise(load_dataset(entry.name, folder))
-    if as_json:
-        emit(facts)
-        return
+    terminal = Terminal(json=as_json)
+    terminal.emit(facts)
     table = Table(box=None, show_header=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for key, value in facts.items():
         table.add_row(key.replace("_", " "), _words(value))
-    console().print(table)
+    terminal.show(table)
 
 
 @app.command()
@@ -157,21 +143,20 @@ def verify(
     """Check every known dataset in a folder; exit code 1 when one is not right."""
     from fdgcl.graphs.datasets import verify_folder
 
-    with bars(shown=not as_json) as progress:
-        reports = verify_folder(folder, progress)
+    terminal = Terminal(json=as_json)
+    with terminal.bars() as bars:
+        reports = verify_folder(folder, bars)
+    terminal.emit([{**asdict(one), "path": str(one.path)} for one in reports])
+    table = _size_table("name", "state")
+    table.add_column("sha256")
+    for report in reports:
+        sizes = [_words(report.summary.get(key)) for key in _SIZES]
+        state = "PROBLEM" if report.problem else "ok"
+        table.add_row(report.name, state, *sizes, report.sha256[:12])
+    terminal.show(table)
     problems = [report for report in reports if report.problem]
-    if as_json:
-        emit([{**asdict(report), "path": str(report.path)} for report in reports])
-    else:
-        table = _size_table("name", "state")
-        table.add_column("sha256")
-        for report in reports:
-            sizes = [_words(report.summary.get(key)) for key in _SIZES]
-            state = "PROBLEM" if report.problem else "ok"
-            table.add_row(report.name, state, *sizes, report.sha256[:12])
-        console().print(table)
-        for report in problems:
-            say(f"{report.name}: {report.problem}")
+    for report in problems:
+        terminal.say(f"{report.name}: {report.problem}")
     if problems:
         raise typer.Exit(PROBLEMS_FOUND)
 
@@ -204,77 +189,25 @@ def convert(
     debug: Debug = False,  # noqa: ARG001
 ) -> None:
     """Write a graph in the compact format: your own files, or a known dataset."""
-    if output.suffix != ".npz":
-        message = f"--output must end in .npz, got {output}"
-        raise InputError(message)
-    refuse_existing(output, overwrite=overwrite)
-    reading = Reading(
-        features=tuple(features or ()),
-        labels=labels,
-        tables=tables,
-        data_root=root,
-        graph_ids=graph_ids,
-        graph_column=graph_column,
-    )
-    with bars(shown=not as_json) as progress, progress.waiting("read"):
-        data, columns = _read(find_source(graph), reading, download=download)
-    facts = _write(output, data, columns)
-    if as_json:
-        emit({"output": str(output), "source": data.source, **facts})
-        return
-    for line in readings(data):
-        say(line)
-    say(f"wrote {output}: {data}")
-
-
-def _write(output: Path, data: Data, columns: Any) -> dict[str, Any]:
-    from fdgcl.graphs import Graph, write_compact, write_compact_graphs
-    from fdgcl.graphs.summaries import summarise, summarise_graphs
-
-    if isinstance(data, Graph):
-        write_compact(output, data)
-        return summarise(data)
-    write_compact_graphs(output, data, node_attr=columns)
-    return summarise_graphs(data)
-
-
-def _read(source: Source, reading: Reading, *, download: bool) -> tuple[Data, Any]:
-    """Return the graph or graphs, and node attributes, which are kept apart."""
-    from fdgcl.graphs.compact_graphs import read_attributes
-    from fdgcl.graphs.datasets import BUNDLED, load_dataset
-
-    if reading.made:
-        message = f"--features must be a file here, got {reading.made}"
-        raise InputError(message)
-    if source.path is not None:
-        reading.check()
-        data = read_data(source, reading)
-        return data, read_attributes(source.path)
-    refuse_files(source, reading)
-    if has_many(source, reading):
-        return _named_graphs(source.name, reading.data_root, download=download)
-    graph = load_dataset(source.name, reading.data_root, download=download)
-    if graph.source == BUNDLED and source.name == "cora":
-        message = (
-            "Planetoid's cora is not here: add --download or --data-root, or convert "
-            "the bundled copy by its own name, cora-bundled"
+    terminal = Terminal(json=as_json)
+    with terminal.bars() as bars:
+        made = workflows.convert(
+            graph,
+            output,
+            features=features,
+            labels=labels,
+            tables=tables,
+            graph_ids=graph_ids,
+            graph_column=graph_column,
+            data_root=root,
+            download=download,
+            overwrite=overwrite,
+            progress=bars,
         )
-        raise InputError(message)
-    return graph, None
-
-
-def _named_graphs(name: str, root: Path | None, *, download: bool) -> tuple[Data, Any]:
-    from fdgcl.graphs import load_graphs
-    from fdgcl.graphs.datasets import dataset_info
-
-    entry = dataset_info(name)
-    attributes = entry.attributes > 0
-    graphs = load_graphs(name, root, attributes=attributes, download=download)
-    if not attributes:
-        return graphs, None
-    x: Any = graphs.graph.features
-    labels, columns = x[:, : entry.sizes.features], x[:, entry.sizes.features :]
-    return replace(graphs, graph=graphs.graph.with_features(labels)), columns.toarray()
+    terminal.emit(made.to_dict())
+    for line in made.notices:
+        terminal.say(line)
+    terminal.say(f"wrote {made.path}: {made.data}")
 
 
 def _size_table(*first: str) -> Table:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated
 
+from fdgcl import workflows
 from fdgcl.cli import options
 from fdgcl.cli.options import DATA, option
-from fdgcl.cli.outputs import refuse_existing
 from fdgcl.cli.suggestions import command, free_path, option_words, path_word
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
 
 
 def generate(
@@ -76,31 +75,23 @@ def generate(
     fdgcl data generate --nodes 1000000 --edges 10000000 -o big
     """
     from fdgcl._memory import describe_size
-    from fdgcl.graphs.generating import PowerLawFiles
 
-    talk = Talk(quiet=quiet, json=json)
-    files = PowerLawFiles(nodes, edges, features, seed=seed)
-    for path in files.paths(output):
-        refuse_existing(path, overwrite=overwrite)
-    start = time.perf_counter()
-    with talk.bars() as bars:
-        paths = files.write(output, bars)
-    seconds = time.perf_counter() - start
-    size = sum(path.stat().st_size for path in paths)
-    talk.emit(
-        {
-            "files": [str(path) for path in paths],
-            "nodes": nodes,
-            "edges": edges,
-            "features": features,
-            "seed": seed,
-            "bytes": size,
-            "seconds": round(seconds, 2),
-        }
-    )
-    named = " and ".join(map(str, paths))
-    talk.say(f"wrote {named}: {describe_size(size)} in {seconds:.1f} s")
-    words = [path_word(paths[0])]
-    words += option_words("--features", paths[1] if features else None)
+    terminal = Terminal(quiet=quiet, json=json)
+    with terminal.bars() as bars:
+        made = workflows.generate(
+            nodes,
+            edges,
+            output,
+            features=features,
+            seed=seed,
+            overwrite=overwrite,
+            progress=bars,
+        )
+    terminal.emit(made.to_dict())
+    named = " and ".join(map(str, made.files))
+    size = describe_size(made.bytes)
+    terminal.say(f"wrote {named}: {size} in {made.seconds:.1f} s")
+    words = [path_word(made.files[0])]
+    words += option_words("--features", made.files[1] if features else None)
     words += option_words("--store", free_path(output / "store"))
-    talk.say(f"next: {command('data', 'import', *words)}")
+    terminal.say(f"next: {command('data', 'import', *words)}")

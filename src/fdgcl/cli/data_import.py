@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fdgcl import workflows
 from fdgcl.cli import options
-from fdgcl.cli.bounds import Memory, allowed_bytes
 from fdgcl.cli.options import DATA, RUN, option
+from fdgcl.cli.store_options import Memory
 from fdgcl.cli.suggestions import command, free_path, option_words, path_word
 from fdgcl.cli.tables import with_tables
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
 from fdgcl.graphs.files.options import TableOptions
 
 if TYPE_CHECKING:
-    from fdgcl.graphs.importing import Request
-    from fdgcl.graphs.store.store import Store
+    from fdgcl.workflows.import_tables import Imported
 
 
 @with_tables("edges", "features")
@@ -91,68 +90,42 @@ def import_files(
 
     fdgcl data import edges.parquet --features x.parquet --store G --memory 6GB
     """
-    from fdgcl.graphs.importing import Request, one_table
-
-    request = Request(
-        edges, one_table(features), tables, direction=direction, name=name, seed=seed
-    )
-    talk = Talk(quiet=quiet, json=json)
-    allowed = allowed_bytes(memory)
+    terminal = Terminal(quiet=quiet, json=json)
+    wanted: dict[str, Any] = {
+        "features": features,
+        "tables": tables,
+        "memory": memory,
+        "direction": direction,
+        "name": name,
+        "seed": seed,
+    }
     if dry_run:
-        _plan(request, allowed, talk)
-    else:
-        _run(request, store, allowed, talk)
+        plan = workflows.plan_import(edges, **wanted)
+        terminal.emit(plan.to_dict())
+        for sentence in plan.describe():
+            terminal.say(sentence)
+        return
+    with terminal.bars() as bars:
+        found = workflows.import_table(edges, store, **wanted, progress=bars)
+    _show(found, terminal)
 
 
-def _plan(request: Request, memory: int, talk: Talk) -> None:
-    from fdgcl.graphs.importing import plan_import
-
-    plan = plan_import(request, memory)
-    talk.emit(plan.to_dict())
-    for sentence in plan.describe():
-        talk.say(sentence)
-
-
-def _run(request: Request, folder: Path, memory: int, talk: Talk) -> None:
+def _show(found: Imported, terminal: Terminal) -> None:
     from fdgcl._memory import describe_size
-    from fdgcl.graphs.importing import run_request
 
-    start = time.perf_counter()
-    with talk.bars() as bars:
-        store = run_request(request, folder, memory, bars)
-    facts = _facts(store, time.perf_counter() - start)
-    talk.emit(facts)
-    talk.notice(*store.manifest.reading)
-    made = " (random: there were none)" if store.manifest.structural else ""
-    talk.say(
-        f"{store.manifest.name}: {facts['nodes']:,} nodes, {facts['edges']:,} edges "
-        f"read, {facts['entries']:,} neighbours stored, {facts['features']:,} features"
-        f"{made}"
+    facts, manifest = found.to_dict(), found.store.manifest
+    folder = found.store.folder
+    terminal.emit(facts)
+    for text in found.notices:
+        terminal.notice(text)
+    made = " (random: there were none)" if manifest.structural else ""
+    terminal.say(
+        f"{manifest.name}: {manifest.nodes:,} nodes, {manifest.edges:,} edges read, "
+        f"{manifest.entries:,} neighbours stored, {manifest.features:,} features{made}"
     )
-    talk.say(
+    terminal.say(
         f"wrote {folder}: {describe_size(facts['bytes'])} in {facts['seconds']:.1f} s"
     )
     target = free_path(folder.with_name(f"{folder.name}-embedding"))
     words = [path_word(folder), *option_words("-o", target)]
-    talk.say(f"next: {command('train', *words)}")
-
-
-def _facts(store: Store, seconds: float) -> dict[str, Any]:
-    manifest = store.manifest
-    return {
-        "store": str(store.folder),
-        "name": manifest.name,
-        "nodes": manifest.nodes,
-        "edges": manifest.edges,
-        "entries": manifest.entries,
-        "direction": manifest.direction,
-        "weighted": manifest.weighted,
-        "ids": manifest.ids,
-        "features": manifest.features,
-        "structural": manifest.structural,
-        "feature_schema": manifest.feature_schema,
-        "reading": list(manifest.reading),
-        "bytes": sum(array.nbytes for array in store.arrays()),
-        "seconds": round(seconds, 2),
-        "fingerprint": store.fingerprint,
-    }
+    terminal.say(f"next: {command('train', *words)}")

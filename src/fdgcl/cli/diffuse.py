@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from fdgcl import workflows
 from fdgcl._checks import InputError, check_count
 from fdgcl._settings import about
 from fdgcl.cli import options
-from fdgcl.cli.bounds import Memory, StoreFolder, allowed_bytes
+from fdgcl.cli.failures import interruption
 from fdgcl.cli.options import DIFFUSION, RUN, option
 from fdgcl.cli.settings import chosen_settings, known_settings, with_settings
+from fdgcl.cli.store_options import Memory, StoreFolder
 from fdgcl.cli.suggestions import free_path, option_words, path_word
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from fdgcl.workflows.diffuse_store import Diffused, PlannedDiffusion
 
 
 def _with_diffusion_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -104,32 +110,85 @@ def diffuse(
 
     fdgcl diffuse G --memory 6GB
     """
-    from fdgcl.cli.diffuse_job import DiffuseJob
-    from fdgcl.graphs.store.store import Store
-    from fdgcl.methods.fdgcl.diffusing import check_settings
-    from fdgcl.model import FDGCL
-
     if prepare and only:
         message = "--prepare comes before --only: give one of them"
         raise InputError(message)
-    opened = Store.open(store)
-    chosen = chosen_settings(settings_file, settings)
-    model = FDGCL(**chosen).check()
-    check_settings(opened, model)
-    job = DiffuseJob(
-        opened,
-        model,
-        allowed_bytes(memory),
-        _executor(dask, workers, threads),
-        Talk(quiet=quiet, json=json),
-        following=_following(store, memory, settings_file, settings),
-    )
+    terminal = Terminal(quiet=quiet, json=json)
+    wanted: dict[str, Any] = {
+        "settings": chosen_settings(settings_file, settings),
+        "memory": memory,
+        "executor": _executor(dask, workers, threads),
+    }
     if dry_run:
-        job.plan_only()
-    elif prepare:
-        job.prepare()
+        _plan(workflows.plan_diffusing(store, **wanted), terminal)
+        return
+    if prepare:
+        with terminal.bars() as bars:
+            found = workflows.prepare_slices(store, **wanted, progress=bars)
+        _show_prepared(found, terminal)
+        return
+    try:
+        with terminal.bars() as bars:
+            found = workflows.diffuse(
+                store, **wanted, only=only, progress=bars, on_notice=terminal.notice
+            )
+    except KeyboardInterrupt:
+        rest = "; what is done is kept: the same command goes on"
+        raise interruption(rest) from None
+    _show(found, _following(store, memory, settings_file, settings), terminal)
+
+
+def _plan(found: PlannedDiffusion, terminal: Terminal) -> None:
+    for sentence in (*found.plan.describe(), *found.stability.describe()):
+        terminal.say(sentence)
+    if found.slices is not None:
+        terminal.say(f"{found.slices_done} of {found.slices} slices are done")
     else:
-        job.run(only)
+        terminal.notice(
+            "stability is by the largest frequency that any graph has, 2; after "
+            "--prepare, by this graph's own"
+        )
+    terminal.say("dry run: nothing was diffused, nothing written")
+    terminal.emit({**found.to_dict(), "notices": terminal.notices})
+
+
+def _show_prepared(found: Diffused, terminal: Terminal) -> None:
+    count = found.slices
+    terminal.say(f"prepared  {found.folder}")
+    terminal.say(f"slices    {count} (--only 0 to --only {count - 1})")
+    terminal.emit(
+        {
+            "store": str(found.store),
+            "diffused": str(found.folder),
+            "slices": count,
+            "missing": list(found.missing),
+            "notices": terminal.notices,
+        }
+    )
+
+
+def _show(found: Diffused, words: list[str], terminal: Terminal) -> None:
+    following = None if found.missing else shlex.join(words)
+    left = f", {len(found.missing)} left" if found.missing else ""
+    terminal.say(f"diffused  {found.folder}")
+    terminal.say(
+        f"slices    {found.ran} of {found.slices}{left}, {found.seconds:.1f} s"
+    )
+    if following is not None:
+        terminal.say(f"next      {following}")
+    terminal.emit(
+        {
+            "store": str(found.store),
+            "diffused": str(found.folder),
+            "slices": found.slices,
+            "ran": found.ran,
+            "missing": list(found.missing),
+            "seconds": round(found.seconds, 3),
+            "settings": dict(found.settings),
+            "notices": terminal.notices,
+            "next": following,
+        }
+    )
 
 
 def _executor(dask: str | None, workers: int | None, threads: int | None) -> Any:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fdgcl._checks import check_count, check_seed
+from fdgcl import workflows
 from fdgcl.cli import options
-from fdgcl.cli.job import Job
-from fdgcl.cli.level import find_level, refuse_scores_of_nodes
-from fdgcl.cli.options import GIVEN, RUN, option
-from fdgcl.cli.outputs import refuse_existing
-from fdgcl.cli.record import is_own
-from fdgcl.cli.run_folders import check_output, check_run
+from fdgcl.cli.failures import interruption
+from fdgcl.cli.options import RUN, option, typed
+from fdgcl.cli.score_tables import score_table
 from fdgcl.cli.settings import given_settings, with_settings
-from fdgcl.cli.source import Reading, find_source, need_labels, refuse_files
-from fdgcl.cli.start import Start, build_model
+from fdgcl.cli.suggestions import after_embedding, command, path_word, resumed
 from fdgcl.cli.tables import with_tables
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
 from fdgcl.graphs.files.options import TableOptions
+from fdgcl.workflows.embedded import describe_training
+from fdgcl.workflows.feedback import Interrupted
+
+if TYPE_CHECKING:
+    from fdgcl.workflows.embedded import Embedded
 
 
 @with_tables("edges", "features", "labels")
@@ -41,26 +43,8 @@ def embed(
     quiet: options.Quiet = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
-    preset: Annotated[
-        str | None,
-        option(
-            "--preset",
-            text="Start from this dataset's settings; other options override them.",
-            metavar="NAME",
-            show_default="that of the dataset",
-            panel=RUN,
-        ),
-    ] = None,
-    variant: Annotated[
-        str | None,
-        option(
-            "--variant",
-            text="Which settings of the preset: best (ours) or paper.",
-            metavar="NAME",
-            show_default="best",
-            panel=RUN,
-        ),
-    ] = None,
+    preset: options.Preset = None,
+    variant: options.Variant = None,
     settings_file: options.SettingsFile = None,
     run: Annotated[
         Path | None,
@@ -113,51 +97,83 @@ def embed(
 
     fdgcl embed proteins -o z.parquet
     """
-    talk = Talk(quiet=quiet, json=json)
-    source = find_source(graph)
-    reading = Reading(
-        features=tuple(features or ()),
-        labels=labels,
-        tables=tables,
-        data_root=data_root,
-        graph_ids=graph_ids,
-        graph_column=graph_column,
-    )
-    reading.check()
-    refuse_files(source, reading)
-    chosen = find_level(source, reading, level)
-    if evaluate:
-        need_labels(source, reading)
-        refuse_scores_of_nodes(source, reading, chosen)
-    check_count("--seeds", seeds)
-    if not dry_run:
-        check_run(run, resume=resume)
-        if output is not None:
-            check_output(output)
-            own = resume and is_own(run, output)
-            refuse_existing(output, overwrite=overwrite or own)
-    start = Start(preset, variant, settings_file)
-    model = build_model(source, start, given_settings(settings), reading, talk)
-    check_seed("the last of the seeds", model.seed + seeds - 1)
-    job = Job(source, reading, model, talk, seeds=seeds, scored=evaluate, level=chosen)
+    terminal = Terminal(quiet=quiet, json=json)
+    wanted: dict[str, Any] = {
+        "features": features,
+        "labels": labels,
+        "tables": tables,
+        "graph_ids": graph_ids,
+        "graph_column": graph_column,
+        "data_root": data_root,
+        "preset": preset,
+        "variant": variant,
+        "settings_file": settings_file,
+        "settings": given_settings(settings),
+        "level": level,
+        "evaluate": evaluate,
+        "seeds": seeds,
+    }
     if dry_run:
-        job.plan()
-    else:
-        job.run(run, output, resume=resume, command=_typed(context))
+        _plan(graph, wanted, terminal)
+        return
+    line = typed(context, flags=("--resume",), valued=("--run",))
+    with resumable(line), terminal.bars() as bars:
+        found = workflows.embed(
+            graph,
+            **wanted,
+            run=run,
+            resume=resume,
+            output=output,
+            overwrite=overwrite,
+            command=line,
+            progress=bars,
+            on_notice=terminal.notice,
+        )
+    show_embedded(found, terminal, after_embedding(found))
 
 
-def _typed(context: typer.Context) -> str:
-    """Return the command as typed, less what a resumed one says anew."""
-    given: list[str] = list(context.meta.get(GIVEN, ()))
-    kept: list[str] = []
-    skip = False
-    end = given.index("--") if "--" in given else len(given)
-    for word in given[:end]:
-        if skip or word == "--resume" or word.startswith("--run="):
-            skip = False
-            continue
-        if word == "--run":
-            skip = True
-            continue
-        kept.append(word)
-    return shlex.join(["fdgcl", *kept, *given[end:]])
+@contextmanager
+def resumable(line: str) -> Iterator[None]:
+    """Say how to go on with an embedding that is interrupted.
+
+    Args:
+        line: The command that began it, as typed.
+    """
+    try:
+        yield
+    except Interrupted as stopped:
+        rest = " before there was anything to keep"
+        if stopped.kept:
+            rest = f"; go on where it stopped with: {resumed(line, stopped.run)}"
+        raise interruption(rest) from None
+
+
+def show_embedded(found: Embedded, terminal: Terminal, following: str) -> None:
+    """Show an embedding that was made.
+
+    Args:
+        found: The embedding.
+        terminal: Where text goes.
+        following: The command to suggest next.
+    """
+    count, dim = found.z.shape
+    terminal.say(f"embedding  {found.embedding}  ({count:,} {found.level}s x {dim})")
+    terminal.say(f"run        {found.run}")
+    terminal.say(f"training   {describe_training(found.facts)}")
+    if found.scores is not None:
+        terminal.show(score_table(found.scores))
+    terminal.say(f"look       {command('report', path_word(found.run))}")
+    terminal.say(f"next       {following}")
+    told = {"notices": terminal.notices, "next": following}
+    terminal.emit({**found.to_dict(), **told})
+
+
+def _plan(graph: str, wanted: dict[str, Any], terminal: Terminal) -> None:
+    with terminal.bars() as bars:
+        plan = workflows.plan_embedding(
+            graph, **wanted, progress=bars, on_notice=terminal.notice
+        )
+    for sentence in plan.describe():
+        terminal.say(sentence)
+    terminal.say("dry run: nothing was trained, nothing written")
+    terminal.emit({**plan.to_dict(), "notices": terminal.notices})

@@ -23,7 +23,7 @@ import typer
 from fdgcl._checks import InputError, MissingExtraError, renamed
 from fdgcl._files import FULL, DiskFullError
 from fdgcl._interrupts import interrupted_by
-from fdgcl.cli.console import fail, warn
+from fdgcl.cli.terminal import fail, warn
 
 FAILURE = 1
 BAD_INPUT = 2

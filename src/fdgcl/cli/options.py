@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,9 +27,28 @@ def _remember_debug(context: typer.Context, wanted: bool) -> bool:
     return wanted
 
 
-def typed(context: typer.Context) -> str:
-    """The command as the user typed it."""
-    return shlex.join(["fdgcl", *context.meta.get(GIVEN, ())])
+def typed(
+    context: typer.Context, *, flags: Sequence[str] = (), valued: Sequence[str] = ()
+) -> str:
+    """The command as the user typed it.
+
+    Args:
+        context: Of the command.
+        flags: Options without a value that are left out.
+        valued: Options that are left out with their value.
+    """
+    words = iter(context.meta.get(GIVEN, ()))
+    kept = ["fdgcl"]
+    for word in words:
+        if word == "--":  # no word after it is an option
+            return shlex.join([*kept, word, *words])
+        name, equals, _ = word.partition("=")
+        if name in valued:
+            if not equals:
+                next(words, None)
+        elif word not in flags:
+            kept.append(word)
+    return shlex.join(kept)
 
 
 def whole_number(text: str) -> int:
@@ -151,6 +171,26 @@ SettingsFile = Annotated[
         kind=Path,
         metavar="FILE.toml",
         text="Start from the settings in this file, as fdgcl tune writes it.",
+        panel=RUN,
+    ),
+]
+Preset = Annotated[
+    str | None,
+    option(
+        "--preset",
+        text="Start from this dataset's settings; other options override them.",
+        metavar="NAME",
+        show_default="that of the dataset",
+        panel=RUN,
+    ),
+]
+Variant = Annotated[
+    str | None,
+    option(
+        "--variant",
+        text="Which settings of the preset: best (ours) or paper.",
+        metavar="best|paper",
+        show_default="best",
         panel=RUN,
     ),
 ]

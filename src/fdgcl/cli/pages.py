@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     import rich.table
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fdgcl.report.page import Page, Table
 
 
-def show_page(page: Page, talk: Talk) -> None:
+def show_page(page: Page, terminal: Terminal) -> None:
     """Write a page's texts and tables."""
     from fdgcl.report.page import Table, Text
 
@@ -20,12 +20,12 @@ def show_page(page: Page, talk: Talk) -> None:
         blocks = [b for b in section.blocks if isinstance(b, Table | Text)]
         if not blocks:
             continue
-        talk.say(f"\n{section.title}")
+        terminal.say(f"\n{section.title}")
         for block in blocks:
             if isinstance(block, Table):
-                talk.show(_table(block))
+                terminal.show(_table(block))
             else:
-                talk.say(block.text)
+                terminal.say(block.text)
 
 
 def _table(table: Table) -> rich.table.Table:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fdgcl._checks import InputError, check_count, choose
+from fdgcl import workflows
+from fdgcl._checks import InputError
 from fdgcl.cli import options
-from fdgcl.cli.options import DATA, OUTPUT, RUN, option
-from fdgcl.cli.outputs import Ledger, refuse_existing
-from fdgcl.cli.run_folders import RUNS, check_writable
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.failures import FAILURE, interruption
+from fdgcl.cli.options import DATA, OUTPUT, RUN, option, typed
+from fdgcl.cli.pages import show_page
+from fdgcl.cli.reproduce_bar import progress_bar
+from fdgcl.cli.terminal import Terminal, fail, warn
 from fdgcl.experiments.measures import TABLES
+from fdgcl.workflows.feedback import Interrupted
+from fdgcl.workflows.outputs import refuse_existing
 
 if TYPE_CHECKING:
-    from fdgcl.experiments.experiment import Experiment
-
-DEVICES = ("auto", "cpu", "cuda")
+    from fdgcl.workflows.reproduced import Reproduced
 
 
 def reproduce(
@@ -109,116 +111,82 @@ def reproduce(
 
     fdgcl reproduce heterophilic --dataset texas,cornell --seeds 3 --data-root data
     """
-    talk = Talk(quiet=quiet)
+    terminal = Terminal(quiet=quiet)
     if list_tables:
         if json is not None:
             refuse_existing(json, overwrite=overwrite)
-        show_tables(data_root, json, talk)
+        _list(data_root, json, terminal)
         return
     if table is None:
         message = f"name a TABLE: {', '.join(TABLES)} (see: fdgcl reproduce --list)"
         raise InputError(message)
-    choose("table", table, TABLES)
-    check_count("--seeds", seeds)
-    if jobs is not None:
-        check_count("--jobs", jobs)
-    choose("device", device, dict.fromkeys(DEVICES))
-    folder = run or RUNS / f"reproduce-{table}"
-    for place in (folder, json and json.parent, figures):
-        if place is not None:
-            check_writable(place)
-    ledger = Ledger(folder)
+    line = typed(context, flags=("--fresh",))
+    try:
+        with progress_bar(shown=not quiet) as draw:
+            found = workflows.reproduce(
+                table,
+                dataset=dataset,
+                variant=variant,
+                data_root=data_root,
+                seeds=seeds,
+                device=device,
+                jobs=jobs,
+                run=run,
+                fresh=fresh,
+                json=json,
+                figures=figures,
+                overwrite=overwrite,
+                command=line,
+                progress=False,
+                on_notice=terminal.notice,
+                on_state=draw,
+            )
+    except Interrupted as stopped:
+        rest = (
+            f"; {stopped.done} of {stopped.total} units are done and kept in "
+            f"{stopped.run}: go on with: {line}"
+        )
+        raise interruption(rest) from None
+    _show(found, json, figures, terminal)
+
+
+def _show(
+    found: Reproduced, json: Path | None, figures: Path | None, terminal: Terminal
+) -> None:
+    for text in found.warnings:
+        warn(text)
+    show_page(found.page, terminal)
+    terminal.say()
+    if found.report is not None:
+        terminal.say(f"report     {found.report}")
+    terminal.say(f"run        {found.run}")
     if json is not None:
-        ledger.check(json, overwrite=overwrite)
+        terminal.say(f"json       {json}")
     if figures is not None:
-        ledger.check_figures(figures, overwrite=overwrite)
-    _root(data_root)
-
-    from fdgcl.cli.reproduction import Order, Outputs, carry_out, typed
-    from fdgcl.experiments.loader import load_experiments
-
-    experiments = load_experiments(table)
-    experiments = _only("dataset", dataset, experiments, table)
-    experiments = _only("variant", variant, experiments, table)
-    order = Order(
-        table=table,
-        experiments=experiments,
-        seeds=seeds,
-        device=device,
-        data_root=_root(data_root),
-        folder=folder,
-        jobs=jobs,
-        fresh=fresh,
-        command=typed(context),
-    )
-    carry_out(order, Outputs(json=json, figures=figures), talk)
+        terminal.say(f"figures    {figures}  ({len(found.figures)} files)")
+    if found.failures:
+        count = len(found.failures)
+        fail(f"{count} of {found.units} units failed; see the table above")
+        raise typer.Exit(FAILURE)
 
 
-def show_tables(root: Path | None, json: Path | None, talk: Talk) -> None:
+def _list(root: Path | None, json: Path | None, terminal: Terminal) -> None:
     """Show what can be reproduced, and which datasets are here for it."""
     from rich.table import Table
 
     from fdgcl._files import write_json
-    from fdgcl.experiments.loader import table_files
-    from fdgcl.experiments.presence import absent_datasets
+    from fdgcl.workflows.reproduce_table import find_root
 
-    folder = _root(root)
+    found = workflows.list_tables(root)
     shown = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
     for heading in ("table", "what it shows", "in the paper", "here", "not here"):
         shown.add_column(heading, no_wrap=heading == "table")
-    facts: list[dict[str, Any]] = []
-    for name, table in TABLES.items():
-        datasets = list(dict.fromkeys(dataset for dataset, _, _ in table_files(name)))
-        absent = absent_datasets(datasets, folder)
-        here = [dataset for dataset in datasets if dataset not in absent]
-        shown.add_row(
-            name,
-            table.title,
-            table.regenerates,
-            ", ".join(here) or "-",
-            ", ".join(absent) or "-",
-        )
-        facts.append(
-            {
-                "table": name,
-                "title": table.title,
-                "about": table.about,
-                "regenerates": table.regenerates,
-                "here": here,
-                "not_here": absent,
-            }
-        )
-    talk.show(shown)
+    for one in found:
+        here, absent = ", ".join(one.here) or "-", ", ".join(one.not_here) or "-"
+        shown.add_row(one.table, one.title, one.regenerates, here, absent)
+    terminal.show(shown)
+    folder = find_root(root)
     where = "none; give --data-root or set FDGCL_DATA" if folder is None else folder
-    talk.say(f"data root: {where}")
+    terminal.say(f"data root: {where}")
     if json is not None:
-        write_json(json, facts)
-
-
-def _root(given: Path | None) -> Path | None:
-    from fdgcl.graphs.datasets import data_root
-
-    try:
-        return data_root(given)
-    except InputError as error:
-        message = (
-            f"{error}; it is the folder that holds the datasets as NAME.npz "
-            "(see: fdgcl data list)"
-        )
-        raise InputError(message) from None
-
-
-def _only(
-    kind: str, text: str | None, experiments: list[Experiment], table: str
-) -> list[Experiment]:
-    """Keep the experiments of the datasets or variants named, in reading order."""
-    if text is None:
-        return experiments
-    known: Collection[str] = dict.fromkeys(getattr(one, kind) for one in experiments)
-    names = [part.strip().lower() for part in text.split(",") if part.strip()]
-    if not names:
-        message = f"--{kind} names nothing, got {text!r}"
-        raise InputError(message)
-    for name in names:
-        choose(f"{kind} of {table}", name, dict.fromkeys(known))
-    return [one for one in experiments if getattr(one, kind) in names]
+        write_json(json, [asdict(one) for one in found])

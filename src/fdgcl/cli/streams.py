@@ -7,8 +7,8 @@ import os
 import sys
 from typing import TextIO
 
-from fdgcl.cli.console import fail
 from fdgcl.cli.failures import NOBODY_READS, explain
+from fdgcl.cli.terminal import fail
 
 _STDERR = 2
 

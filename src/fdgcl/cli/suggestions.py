@@ -8,18 +8,20 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fdgcl.cli.source import Reading, Source, has_many
 from fdgcl.cli.tables import words_of
 from fdgcl.graphs.files.options import TableOptions
+from fdgcl.workflows.labels import targets_of
+from fdgcl.workflows.reading import Reading
+from fdgcl.workflows.source import Source, has_many
 
 if TYPE_CHECKING:
-    from fdgcl.cli.level import Level
-    from fdgcl.cli.source import Data
+    from fdgcl.workflows.embedded import Embedded
+    from fdgcl.workflows.tuned import TunedSettings
 
 
 def command(*words: object) -> str:
@@ -79,87 +81,64 @@ def resumed(typed: str, folder: Path) -> str:
     return shlex.join(words)
 
 
-@dataclass(frozen=True)
-class Done:
-    """An embedding that was made.
+def after_embedding(found: Embedded) -> str:
+    """What to do with an embedding that was made."""
+    labels = [] if found.scores else _label_words(found)
+    if labels:
+        return command("evaluate", path_word(found.embedding), *labels)
+    if found.made_features != "spectral":
+        return _transform(found)
+    if not found.scores and found.level == "node":
+        # Spectral features belong to one graph: there is no other to embed.
+        return command("evaluate", path_word(found.embedding), "--labels", "LABELS")
+    again = replace(found.reading, features=("degree",))
+    return command("embed", *graph_words(found.source, again))
 
-    Attributes:
-        source: Where the graph was.
-        reading: How it was read.
-        data: What was read.
-        level: What a row of the embedding stands for.
-        structural: The kind of features made from the edges; None for the graph's own.
-        target: Where the embedding is.
-        folder: Of the run.
-        scored: Whether it was scored.
-    """
 
-    source: Source
-    reading: Reading
-    data: Data
-    level: Level
-    structural: str | None
-    target: Path
-    folder: Path
-    scored: bool
+def after_tuning(outcome: TunedSettings) -> str:
+    """What to do with settings that were found: embed the graph by them."""
+    words = graph_words(outcome.source, outcome.reading)
+    words += option_words("--settings", outcome.settings_file)
+    return command("embed", *words, "--evaluate")
 
-    def next_command(self) -> str:
-        """What to do with it."""
-        labels = [] if self.scored else self._labels()
-        if labels:
-            return command("evaluate", path_word(self.target), *labels)
-        if self.structural != "spectral":
-            return self._transform()
-        if not self.scored and self.level == "node":
-            # Spectral features belong to one graph: there is no other to embed.
-            return command("evaluate", path_word(self.target), "--labels", "LABELS")
-        again = replace(self.reading, features=("degree",))
-        return command("embed", *graph_words(self.source, again))
 
-    def _labels(self) -> list[str]:
-        """Where labels of the rows are, if they are known."""
-        reading, path = self.reading, self.source.path
-        if not self._has_labels or (self._many and self.level == "node"):
-            return []
-        if reading.labels is not None:
-            return [
-                *option_words("--labels", reading.labels),
-                *(["--level", "graph"] if self._many else []),
-                *words_of(reading.tables, "labels"),
-            ]
-        if path is None:
-            name: str | Path = self.source.name
-            return [*option_words("--dataset", name), *_root_words(reading)]
-        return option_words("--dataset", path) if path.suffix == ".npz" else []
+def _label_words(found: Embedded) -> list[str]:
+    """Where labels of the rows are, if they are known."""
+    reading, path = found.reading, found.source.path
+    many = has_many(found.source, reading)
+    if targets_of(found.graph) is None or (many and found.level == "node"):
+        return []
+    if reading.labels is not None:
+        return [
+            *option_words("--labels", reading.labels),
+            *(["--level", "graph"] if many else []),
+            *words_of(reading.tables, "labels"),
+        ]
+    if path is None:
+        return [*option_words("--dataset", found.source.name), *_root_words(reading)]
+    return option_words("--dataset", path) if path.suffix == ".npz" else []
 
-    def _transform(self) -> str:
-        """The same model on another graph, in files like those it was trained on."""
-        reading, path = self.reading, self.source.path
-        words = [path_word(self.folder), "NEW_EDGES"]
-        if path is None or path.suffix.lower() == ".npz":
-            words[1] = "NEW_GRAPHS.npz" if self._many else "NEW_GRAPH.npz"
-        # Features that were made are made again.
-        words += option_words("--features", reading.made)
-        files = list(reading.feature_files)
-        for kind in files:
-            new = f"{kind}=NEW_FEATURES" if len(files) > 1 else "NEW_FEATURES"
-            words += ["--features", new]
-        if reading.graph_ids is not None:
-            words += ["--graph-ids", "NEW_GRAPH_IDS"]
-        words += option_words("--graph-column", reading.graph_column)
-        tables = ("edges", "features") if files else ("edges",)
-        words += words_of(_of_training(reading.tables), *tables)
-        words += ["--level", "node"] if self._many and self.level == "node" else []
-        return command("transform", *words, "-o", free_path(Path("z2.parquet")))
 
-    @property
-    def _has_labels(self) -> bool:
-        targets = None if self._many else getattr(self.data, "targets", None)
-        return self.data.y is not None or targets is not None
-
-    @property
-    def _many(self) -> bool:
-        return has_many(self.source, self.reading)
+def _transform(found: Embedded) -> str:
+    """The same model on another graph, in files like those it was trained on."""
+    reading, path = found.reading, found.source.path
+    many = has_many(found.source, reading)
+    words = [path_word(found.run), "NEW_EDGES"]
+    if path is None or path.suffix.lower() == ".npz":
+        words[1] = "NEW_GRAPHS.npz" if many else "NEW_GRAPH.npz"
+    # Features that were made are made again.
+    words += option_words("--features", reading.made)
+    files = list(reading.feature_files)
+    for kind in files:
+        new = f"{kind}=NEW_FEATURES" if len(files) > 1 else "NEW_FEATURES"
+        words += ["--features", new]
+    if reading.graph_ids is not None:
+        words += ["--graph-ids", "NEW_GRAPH_IDS"]
+    words += option_words("--graph-column", reading.graph_column)
+    tables = ("edges", "features") if files else ("edges",)
+    words += words_of(_of_training(reading.tables), *tables)
+    words += ["--level", "node"] if many and found.level == "node" else []
+    return command("transform", *words, "-o", free_path(Path("z2.parquet")))
 
 
 def _of_training(tables: TableOptions) -> TableOptions:

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fdgcl._checks import InputError
+from fdgcl import workflows
 from fdgcl.cli import options
-from fdgcl.cli.level import find_level, row_ids
-from fdgcl.cli.outputs import refuse_existing
-from fdgcl.cli.run_folders import check_output
-from fdgcl.cli.source import (
-    Reading,
-    find_source,
-    read_data,
-    readings,
-    refuse_files,
-    summary,
-)
 from fdgcl.cli.tables import with_tables
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
 from fdgcl.graphs.files.options import TableOptions
 
 
@@ -56,47 +44,25 @@ def transform(
 
     fdgcl transform runs/edges-20260101-120000 edges2.csv --features x2.parquet
     """
-    talk = Talk(quiet=quiet, json=json)
-    source = find_source(graph)
-    reading = Reading(
-        features=tuple(features or ()),
-        tables=tables,
-        data_root=data_root,
-        graph_ids=graph_ids,
-        graph_column=graph_column,
+    terminal = Terminal(quiet=quiet, json=json)
+    with terminal.bars() as bars:
+        found = workflows.transform(
+            run,
+            graph,
+            features=features,
+            tables=tables,
+            graph_ids=graph_ids,
+            graph_column=graph_column,
+            data_root=data_root,
+            level=level,
+            output=output,
+            overwrite=overwrite,
+            progress=bars,
+            on_notice=terminal.notice,
+        )
+    count, dim = found.z.shape
+    terminal.say(
+        f"embedding  {found.embedding}  ({count:,} {found.level}s x {dim}, "
+        f"{found.seconds:.1f} s)"
     )
-    reading.check()
-    refuse_files(source, reading)
-    chosen = find_level(source, reading, level)
-    if not run.is_dir():
-        message = f"RUN must be the run folder of an embedding; {run} is not a folder"
-        raise InputError(message)
-    target = output or run / f"z-{source.name}.parquet"
-    check_output(target)
-    refuse_existing(target, overwrite=overwrite)
-
-    from fdgcl.embeddings import write_embeddings
-    from fdgcl.model import FDGCL
-
-    model = FDGCL.load(run)
-    start = time.perf_counter()
-    with talk.bars() as bars:
-        with bars.waiting("read"):
-            data = read_data(source, reading, model.feature_schema_)
-        talk.notice(summary(data), *readings(data))
-        embedding = model.transform(data, level=chosen, progress=bars)
-    talk.notice(*model.notices_)
-    write_embeddings(target, row_ids(data, chosen), embedding)
-    seconds = time.perf_counter() - start
-    count, dim = embedding.shape
-    talk.say(f"embedding  {target}  ({count:,} {chosen}s x {dim}, {seconds:.1f} s)")
-    talk.emit(
-        {
-            "embedding": str(target),
-            "run": str(run),
-            f"{chosen}s": count,
-            "dim": dim,
-            "seconds": round(seconds, 3),
-            "notices": talk.notices,
-        }
-    )
+    terminal.emit({**found.to_dict(), "notices": terminal.notices})

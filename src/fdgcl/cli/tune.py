@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fdgcl._checks import InputError, check_count, check_positive, nearest
+from fdgcl import workflows
+from fdgcl._checks import InputError, nearest
 from fdgcl._settings import from_text
-from fdgcl.cli import console, options
+from fdgcl.cli import options
 from fdgcl.cli.failures import interruption
 from fdgcl.cli.options import RUN, option
-from fdgcl.cli.outputs import Ledger
-from fdgcl.cli.run_folders import RUNS, check_writable
 from fdgcl.cli.settings import known_settings
-from fdgcl.cli.source import (
-    Reading,
-    Source,
-    find_source,
-    need_labels,
-    read,
-    readings,
-    refuse_files,
-    summary,
-)
-from fdgcl.cli.start import Start, build_model
-from fdgcl.cli.suggestions import command, graph_words, option_words
+from fdgcl.cli.suggestions import after_tuning
 from fdgcl.cli.tables import with_tables
-from fdgcl.cli.talk import Talk
+from fdgcl.cli.terminal import Terminal
+from fdgcl.cli.tune_output import show_tuned
 from fdgcl.graphs.files.options import TableOptions
+from fdgcl.workflows.tune_settings import DEFAULT_TRIALS, SETTINGS_FILE
+from fdgcl.workflows.tuned import changes
 
 if TYPE_CHECKING:
-    from fdgcl.tuning import Problem
-
-DEFAULT_TRIALS = 50
-SETTINGS_FILE, REPORT = "best.toml", "report.html"
+    from fdgcl.tuning.records import Record
 
 
 @with_tables("edges", "features", "labels")
@@ -107,26 +95,8 @@ def tune(
             text="Where to search: default, small, or a file of your own.",
         ),
     ] = "default",
-    preset: Annotated[
-        str | None,
-        option(
-            "--preset",
-            panel=RUN,
-            metavar="NAME",
-            text="Start from this dataset's settings.",
-            show_default="that of the dataset",
-        ),
-    ] = None,
-    variant: Annotated[
-        str | None,
-        option(
-            "--variant",
-            panel=RUN,
-            metavar="best|paper",
-            text="Of the preset: our settings, or the paper's.",
-            show_default="best",
-        ),
-    ] = None,
+    preset: options.Preset = None,
+    variant: options.Variant = None,
     settings_file: options.SettingsFile = None,
     fixed: Annotated[
         list[str] | None,
@@ -162,65 +132,34 @@ def tune(
 
     fdgcl tune texas --minutes 10 -o best.toml
     """
-    talk = Talk(quiet=quiet, json=json)
-    source = find_source(graph)
-    reading = Reading(
-        features=tuple(features or ()),
-        labels=labels,
-        tables=tables,
-        data_root=data_root,
-    )
-    reading.check()
-    refuse_files(source, reading)
-    need_labels(source, reading, "tune")
-    folder = study or RUNS / f"tune-{_plain(source.name)}"
-    target = output or folder / SETTINGS_FILE
-    _check_places(folder, target)
-    ledger = Ledger(folder)
-    ledger.check(target, overwrite=overwrite)
-    for name, count in (("--seeds", seeds), ("--top", top)):
-        check_count(name, count)
-    check_positive("--slowest", slowest)
-    if trials is not None:
-        check_count("--trials", trials)
-    if minutes is not None:
-        check_positive("--minutes", minutes)
-
-    from fdgcl import tuning
-    from fdgcl.cli.tune_output import Outcome
-
-    tuning.require_optuna()
-    whole = tuning.load_space(space)
-    given = parse_settings(fixed or ())
-    first = Start(preset, variant, settings_file)
-    place = {} if device == "auto" else {"device": device}
-    model = build_model(source, first, {**given, **place}, reading, talk)
-    start: dict[str, Any] = model.get_params()
-    if trials is None and minutes is None:
-        trials = DEFAULT_TRIALS
-    with talk.bars() as bars:
-        with bars.waiting("read"):
-            problem = _problem(source, reading, talk)
-        found = tuning.tune(
-            problem,
-            start,
-            folder,
-            space=whole.narrowed(
-                frozenset(given), directed=not problem.graph.is_symmetric
-            ),
-            budget=tuning.Budget(
-                trials, minutes, top=top, fresh=max(3, seeds), slowest=slowest
-            ),
+    terminal = Terminal(quiet=quiet, json=json)
+    with terminal.bars() as bars:
+        outcome = workflows.tune(
+            graph,
+            features=features,
+            labels=labels,
+            tables=tables,
+            data_root=data_root,
+            trials=trials,
+            minutes=minutes,
             seeds=seeds,
+            top=top,
+            slowest=slowest,
+            study=study,
+            space=space,
+            preset=preset,
+            variant=variant,
+            settings_file=settings_file,
+            fixed=parse_settings(fixed or ()),
             device=device,
+            output=output,
+            overwrite=overwrite,
             progress=bars,
-            on_trial=lambda record, is_best: _tell(record, start, is_best, talk),
+            on_notice=terminal.notice,
+            on_trial=partial(_tell, terminal),
         )
-    outcome = Outcome(found, problem, folder, target, _next(source, reading, target))
-    outcome.write(talk)
-    ledger.note([target])
-    outcome.tell(talk)
-    if found.interrupted:
+    show_tuned(outcome, after_tuning(outcome), terminal)
+    if outcome.found.interrupted:
         rest = "; the same command goes on where it stopped"
         raise interruption(rest)
 
@@ -245,52 +184,13 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _problem(source: Source, reading: Reading, talk: Talk) -> Problem:
-    """Read the graph, and keep only what tuning may see of it."""
-    from fdgcl.cli.scores import with_splits
-    from fdgcl.tuning import Problem
-
-    graph = read(source, reading)
-    talk.notice(summary(graph), *readings(graph))
-    if graph.targets is not None:
-        graph.targets.need_classes(graph.name)
-    if graph.y is None:
-        message = f"tune needs labels, and {graph.name} ({graph.source}) has none"
-        raise InputError(message)
-    graph, lines = with_splits(graph, reading.tables.task)
-    talk.notice(*lines)
-    return Problem.of(graph)
-
-
-def _tell(record: Any, start: dict[str, Any], is_best: bool, talk: Talk) -> None:
-    from fdgcl.cli.tune_output import changes
-
-    if talk.quiet or talk.json:
-        return
+def _tell(
+    terminal: Terminal, record: Record, is_best: bool, start: Mapping[str, Any]
+) -> None:
     score = "" if record.value is None else f" {100 * record.value:.2f} %,"
     line = f"trial {record.number}:{score} {record.seconds:.1f} s"
     if record.reason:
         line += f", {record.reason}"
     if is_best:
         line += f", the best so far: {changes(record, start)}"
-    console.notice(line)
-
-
-def _check_places(folder: Path, target: Path) -> None:
-    if target.suffix != ".toml" or target.is_dir():
-        message = f"the output is a TOML file and its name must end so, got {target}"
-        raise InputError(message)
-    if folder.exists() and not folder.is_dir():
-        message = f"--study must be a folder, {folder} is a file"
-        raise InputError(message)
-    check_writable(folder)
-    check_writable(target.parent)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "graph"
-
-
-def _next(source: Source, reading: Reading, target: Path) -> str:
-    settings = option_words("--settings", target)
-    return command("embed", *graph_words(source, reading), *settings, "--evaluate")
+    terminal.tell(line)

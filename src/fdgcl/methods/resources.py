@@ -4,27 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fdgcl._memory import available_bytes, parse_size
+from fdgcl._memory import allowed_bytes
 from fdgcl.training.process_group import ProcessGroup, SingleProcess
-
-#: Of the memory to spare, where no bound is given.
-SHARE = 0.6
-
-
-def allowed_bytes(memory: str | int | None, name: str = "memory") -> int:
-    """A bound in bytes: as given, or a share of what this machine has to spare.
-
-    Args:
-        memory: A size such as `6GB`, a number of bytes, or None.
-        name: What it is called in errors.
-
-    Example:
-        >>> allowed_bytes("6GB")
-        6000000000
-    """
-    if memory is not None:
-        return parse_size(memory, name)
-    return int(SHARE * available_bytes())
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,21 @@
-"""What one vector stands for, a node or a graph, and its id."""
+"""What one row of an embedding stands for, a node or a graph, and its id."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
 from fdgcl._checks import InputError, choose
-from fdgcl.cli.source import Reading, Source, has_many
+from fdgcl.workflows.reading import Reading
+from fdgcl.workflows.source import Source, has_many
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from fdgcl.cli.source import Data
+    from fdgcl.workflows.source import Data
 
 Level = Literal["node", "graph"]
+LEVELS = ("node", "graph")
 
 
 def find_level(source: Source, reading: Reading, wanted: str | None) -> Level:
@@ -24,12 +26,12 @@ def find_level(source: Source, reading: Reading, wanted: str | None) -> Level:
     """
     many = has_many(source, reading)
     if wanted is not None:
-        choose("level", wanted, dict.fromkeys(("node", "graph")))
+        choose("level", wanted, dict.fromkeys(LEVELS))
     if wanted == "graph" and not many:
         message = (
-            f"--level graph needs many graphs, but {source.name} is one: name a "
+            f"`level='graph'` needs many graphs, but {source.name} is one: name a "
             "dataset of graphs, or a file that says which graph a node belongs to by "
-            "--graph-ids"
+            "`graph_ids`"
         )
         raise InputError(message)
     return "graph" if many and wanted != "node" else "node"
@@ -39,8 +41,8 @@ def refuse_scores_of_nodes(source: Source, reading: Reading, level: Level) -> No
     """Refuse to score the nodes of many graphs: it is the graphs that have labels."""
     if level == "node" and has_many(source, reading):
         message = (
-            f"--evaluate scores graphs by their labels, and the nodes of {source.name} "
-            "have none: leave out --evaluate or --level node"
+            f"`evaluate` scores graphs by their labels, and the nodes of {source.name} "
+            "have none: leave out `evaluate` or `level='node'`"
         )
         raise InputError(message)
 

@@ -1,4 +1,4 @@
-"""The table of scores: the trained embedding beside what needs no training."""
+"""Scores of the trained embedding beside those of what needs no training."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
-from fdgcl.cli.row_labels import check_task, targets_of
 from fdgcl.report import numerals
+from fdgcl.workflows.labels import check_task, targets_of
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from fdgcl._bars import Bars
     from fdgcl.evaluation.results import FoldScores
     from fdgcl.evaluation.tasks import Measured, Result
-    from fdgcl.graphs import Graph, GraphDataset
+    from fdgcl.graphs import Graph, GraphDataset, Splits
     from fdgcl.model import FDGCL
+    from fdgcl.workflows.source import Data
 
 
 @dataclass(frozen=True)
@@ -82,6 +81,67 @@ class Row:
         }
 
 
+@dataclass(frozen=True)
+class ScoreTable:
+    """The scores of an embedding beside those of what needs no training.
+
+    Attributes:
+        rows: The trained embedding's first.
+        caption: What was measured, over how many trainings and splits.
+        judge: What was fitted to the embeddings, in words.
+    """
+
+    rows: tuple[Row, ...]
+    caption: str
+    judge: str
+
+
+def score_runs(
+    models: Sequence[FDGCL], embeddings: Iterable[Any], data: Data, bars: Bars
+) -> ScoreTable:
+    """Score trained embeddings of one graph or of many, and what needs no training.
+
+    Args:
+        models: The models, one per training.
+        embeddings: What they made of the data.
+        data: With labels and, where it is one graph, with splits.
+        bars: Told of the progress.
+    """
+    from fdgcl.evaluation.tasks import judge_of
+    from fdgcl.graphs import Graph
+
+    name, count = "trained embedding", len(models)
+    if not isinstance(data, Graph):
+        row = score_graphs(name, embeddings, data, bars)
+        rows = (row, *graph_baselines(models, data, bars))
+        return ScoreTable(rows, _caption_of_graphs(count), "SVM")
+    device = models[0].check().torch_device
+    row = score(name, embeddings, data, bars, device)
+    targets = targets_of(data)
+    assert targets is not None
+    assert data.splits is not None
+    caption = _caption(data.splits, count, row)
+    return ScoreTable((row, *baselines(models, data, bars)), caption, judge_of(targets))
+
+
+def _caption_of_graphs(trainings: int) -> str:
+    return (
+        f"accuracy in %, mean ± standard deviation over {trainings} "
+        f"training{'s'[: trainings > 1]} and 5 dealings of 10 folds; a support vector "
+        "machine, every choice made inside the fold"
+    )
+
+
+def _caption(splits: Splits, seeds: int, row: Row) -> str:
+    count = len(splits)
+    unit = "" if row.measure in numerals.PLAIN else " in %"
+    return (
+        f"{row.measure}{unit}, mean ± standard deviation over {seeds} "
+        f"seed{'s'[: seeds > 1]} and {count} split{'s'[: count > 1]} "
+        f"({splits.name}); every choice is made on validation"
+    )
+
+
 def with_splits(graph: Graph, task: str = "auto") -> tuple[Graph, tuple[str, ...]]:
     """Return the graph with splits, and what is to be told: task, and splits drawn.
 
@@ -94,8 +154,8 @@ def with_splits(graph: Graph, task: str = "auto") -> tuple[Graph, tuple[str, ...
     targets = targets_of(graph)
     if targets is None:
         message = (
-            f"--evaluate needs labels, and {graph.name} ({graph.source}) has none: "
-            "name a file with them by --labels"
+            f"`evaluate` needs labels, and {graph.name} ({graph.source}) has none: "
+            "name a file with them by `labels`"
         )
         raise InputError(message)
     check_task(task, targets, graph.name)
@@ -120,33 +180,11 @@ def need_graph_labels(dataset: GraphDataset) -> None:
 
     if dataset.y is None:
         message = (
-            f"--evaluate needs labels of graphs, and {dataset.name} ({dataset.source}) "
-            "has none: name a file with them by --labels"
+            f"`evaluate` needs labels of graphs, and {dataset.name} ({dataset.source}) "
+            "has none: name a file with them by `labels`"
         )
         raise InputError(message)
     check_classes(dataset.y[dataset.y >= 0])
-
-
-def score_table(
-    rows: Sequence[Row], caption: str, judge: str = "linear probe"
-) -> Table:
-    """Return the rows as a table: shares in percent, the best test score bold."""
-    from rich.table import Table
-
-    first = rows[0]
-
-    table = Table(caption=caption, caption_justify="left", caption_style="dim")
-    table.add_column(f"{judge} on")
-    for name in (first.measure, *(one.name for one in first.others)):
-        table.add_column(f"test {name}", justify="right")
-    table.add_column("validation", justify="right")
-    best = max(fmean(row.test) for row in rows)
-    for row in rows:
-        style = "bold" if fmean(row.test) == best else None
-        further = (shown(one.name, one.test) for one in row.others)
-        test, val = shown(row.measure, row.test), shown(row.measure, row.val)
-        table.add_row(row.name, test, *further, val, style=style)
-    return table
 
 
 def shown(measure: str, values: Sequence[float]) -> str:

@@ -1,4 +1,4 @@
-"""Files that commands write: whose they are, and that none is replaced unasked."""
+"""Files that workflows write: whose they are, and that none is replaced unasked."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ def refuse_existing(path: Path, *, overwrite: bool) -> None:
     """Refuse to write where something is, before anything is computed.
 
     Raises:
-        InputError: There is a file, and --overwrite was not given.
+        InputError: There is a file, and it is not to be replaced.
     """
     if path.exists() and not overwrite:
         message = (
-            f"{path} is there already: add --overwrite to replace it, or name another"
+            f"{path} is there already: add `overwrite=True` to replace it, or name "
+            "another"
         )
         raise InputError(message)
 
@@ -58,7 +59,7 @@ class Ledger:
         """Refuse to replace a file, unless this run left it so.
 
         Raises:
-            InputError: There is another file, and --overwrite was not given.
+            InputError: There is another file, and it is not to be replaced.
         """
         refuse_existing(path, overwrite=overwrite or self.owns(path))
 
@@ -66,7 +67,7 @@ class Ledger:
         """Refuse a folder with figures that are not this run's.
 
         Raises:
-            InputError: There are some, and --overwrite was not given.
+            InputError: There are some, and they are not to be replaced.
         """
         for path in sorted(folder.glob("*")):
             if path.suffix in FIGURES:

@@ -1,123 +1,63 @@
-"""From what the user typed to a graph, or many: a file, or a dataset by name."""
+"""From what was named to a graph, or many: a file, a dataset, a graph in memory."""
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from fdgcl._checks import InputError, nearest
-from fdgcl.graphs.files.options import TableOptions
+from fdgcl.workflows.reading import Reading, stem
 
 if TYPE_CHECKING:
     from fdgcl.graphs import Graph, GraphDataset
 
     Data: TypeAlias = Graph | GraphDataset
 
-MADE = ("degree", "spectral", "random")  # features made from the edges alone
-_ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".edges", ".edgelist", ".parquet", ".npz")
-
 
 @dataclass(frozen=True)
 class Source:
-    """Where the graph is: in a file, or among the datasets when `path` is None."""
-
-    name: str
-    path: Path | None
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How to read a graph: feature and label files, columns, the data root.
+    """Where the graph is: in a file, in memory, or else among the datasets.
 
     Attributes:
-        features: Files, `TYPE=FILE`, or the kind of features to make from the edges.
-        labels: The label file.
-        tables: How tables are understood.
-        data_root: The folder of datasets.
-        graph_ids: The file that says which graph a node belongs to.
-        graph_column: The column of graph ids in it.
+        name: What it is called.
+        path: Its file.
+        data: The graph, or graphs, in memory.
     """
 
-    features: tuple[str, ...] = ()
-    labels: Path | None = None
-    tables: TableOptions = field(default_factory=TableOptions)
-    data_root: Path | None = None
-    graph_ids: Path | None = None
-    graph_column: str | None = None
+    name: str
+    path: Path | None = None
+    data: Data | None = field(default=None, compare=False, repr=False)
 
     @property
-    def made(self) -> str | None:
-        """The kind of features to make from the edges, if that was asked for."""
-        named = self.features
-        return named[0] if len(named) == 1 and named[0] in MADE else None
-
-    @property
-    def feature_files(self) -> dict[str, Path]:
-        """The feature files by type; a type without a name is numbered."""
-        if self.made:
-            return {}
-        found: dict[str, Path] = {}
-        for text in self.features:
-            kind, equals, file = text.partition("=")
-            if not equals or Path(text).exists():
-                kind, file = _stem(Path(text)), text
-            if kind in found:
-                message = (
-                    f"--features: two files are called {kind!r}; name their types, as "
-                    "in --features user=a/x.csv --features item=b/x.csv"
-                )
-                raise InputError(message)
-            found[kind] = Path(file)
-        return found
-
-    def options(self) -> dict[str, Any]:
-        """How tables are understood, as the readers take it."""
-        return self.tables.to_dict()
-
-    def files(self) -> list[tuple[str, Path]]:
-        """The files beside the edge list, each with the option that names it."""
-        named = [("--features", file) for file in self.feature_files.values()]
-        others = (("--labels", self.labels), ("--graph-ids", self.graph_ids))
-        return named + [(option, file) for option, file in others if file is not None]
-
-    def check(self) -> None:
-        """Refuse files that are not there, before anything is read."""
-        if "" in self.features:
-            message = f"--features is empty: name a file, or one of {', '.join(MADE)}"
-            raise InputError(message)
-        for option, file in self.files():
-            if not file.is_file():
-                what = "is a folder, not a file" if file.is_dir() else "is not there"
-                message = f"{option}: {file} {what}"
-                if option == "--features":
-                    message += f" (a file, or one of {', '.join(MADE)})"
-                raise InputError(message)
-        if self.graph_column is not None and self.graph_ids is None:
-            message = "--graph-column goes with --graph-ids, the file it is in"
-            raise InputError(message)
+    def is_dataset(self) -> bool:
+        """Whether it is a known dataset, by name."""
+        return self.path is None and self.data is None
 
 
-def find_source(text: str) -> Source:
-    """Return what GRAPH means.
+def find_source(graph: str | Path | Data) -> Source:
+    """Return what an argument `graph` means.
 
     Raises:
-        InputError: It is neither a file nor the name of a dataset.
+        InputError: It is neither a graph, nor a file, nor the name of a dataset.
     """
     from fdgcl.graphs.catalogue import CATALOGUE
 
+    if not isinstance(graph, str | Path):
+        return _in_memory(graph)
+    text = str(graph)
     if not text.strip():
-        message = "GRAPH is empty: name a file or a dataset (see: fdgcl data list)"
+        message = "`graph` is empty: name a file or a dataset (see: fdgcl data list)"
         raise InputError(message)
     path = Path(text)
     if path.is_file():
-        return Source(_stem(path), path)
+        return Source(stem(path), path)
     name = text.strip().lower().replace("_", "-")
     if name in CATALOGUE:
         return Source(name, None)
     if path.is_dir():
-        message = f"GRAPH must be a file or the name of a dataset, {text} is a folder"
+        message = f"`graph` must be a file or the name of a dataset, {text} is a folder"
         if (path / "manifest.json").is_file():
             store = shlex.quote(text)
             message += f"; to embed a store: fdgcl train {store} -o FOLDER"
@@ -129,11 +69,43 @@ def find_source(text: str) -> Source:
     raise InputError(message)
 
 
+def _in_memory(graph: Any) -> Source:
+    from fdgcl.graphs import Graph, GraphDataset
+
+    if not isinstance(graph, Graph | GraphDataset):
+        message = (
+            "`graph` must be a file, the name of a dataset, a Graph or a GraphDataset, "
+            f"got {type(graph).__name__}"
+        )
+        raise InputError(message)
+    return Source(graph.name, data=graph)
+
+
+def load_named(name: str, root: Path | None) -> Data:
+    """Return a dataset, or what a compact file holds: one graph or many.
+
+    Raises:
+        InputError: It is not there.
+    """
+    from fdgcl.graphs import load_dataset, load_graphs
+    from fdgcl.graphs.compact_graphs import holds_graphs
+    from fdgcl.graphs.datasets import dataset_info, is_compact_path
+
+    if is_compact_path(name):
+        return load_graphs(name) if holds_graphs(name) else load_dataset(name)
+    many = dataset_info(name).graphs > 1
+    return load_graphs(name, root) if many else load_dataset(name, root)
+
+
 def has_many(source: Source, reading: Reading) -> bool:
     """Whether there are many graphs, as far as can be told without reading them."""
     from fdgcl.graphs.catalogue import CATALOGUE
     from fdgcl.graphs.compact_graphs import holds_graphs
 
+    if source.data is not None:
+        from fdgcl.graphs import GraphDataset
+
+        return isinstance(source.data, GraphDataset)
     if source.path is None:
         return CATALOGUE[source.name].graphs > 1
     compact = source.path.suffix.lower() == ".npz" and holds_graphs(source.path)
@@ -177,13 +149,13 @@ def read_data(source: Source, reading: Reading, schema: Any = None) -> Data:
     return replace(dataset, graph=dataset.graph.with_features(None))
 
 
-def need_labels(source: Source, reading: Reading, what: str = "--evaluate") -> None:
+def need_labels(source: Source, reading: Reading, what: str = "`evaluate`") -> None:
     """Refuse to score an edge list without a label file, before it is read."""
     compact = source.path is None or source.path.suffix.lower() == ".npz"
     if reading.labels is None and not compact:
         message = (
             f"{what} needs labels, and {source.path} is an edge list: name a file "
-            "with labels by --labels"
+            "with labels by `labels`"
         )
         raise InputError(message)
 
@@ -214,24 +186,27 @@ def summary(data: Data) -> str:
 
 
 def refuse_files(source: Source, reading: Reading) -> None:
-    """Refuse feature and label files for a dataset, which has its own.
+    """Refuse feature and label files for a dataset or a graph, which has its own.
 
     Raises:
-        InputError: GRAPH is the name of a dataset and comes with such a file.
+        InputError: `graph` is one and comes with such a file.
     """
     if source.path is None:
-        _refuse_files(reading, f"{source.name} is a dataset with its own")
+        kind = "dataset" if source.data is None else "graph in memory"
+        _refuse_files(reading, f"{source.name} is a {kind} with its own")
 
 
 def _refuse_files(reading: Reading, reason: str) -> None:
-    for option, file in reading.files():
-        message = f"{option} {file} goes with an edge list, but {reason}"
+    for name, file in reading.files():
+        message = f"`{name}` {file} goes with an edge list, but {reason}"
         raise InputError(message)
 
 
 def _read(source: Source, reading: Reading, schema: Any) -> Graph:
     from fdgcl.graphs import load_dataset, read_graph
 
+    if source.data is not None:
+        return cast("Graph", source.data)
     if source.path is None:
         return load_dataset(source.name, reading.data_root)
     return read_graph(
@@ -248,6 +223,8 @@ def _read_many(source: Source, reading: Reading, schema: Any) -> GraphDataset:
     from fdgcl.graphs import load_graphs, read_graphs
     from fdgcl.graphs.compact_graphs import holds_graphs
 
+    if source.data is not None:
+        return cast("GraphDataset", source.data)
     if source.path is None:
         return load_graphs(source.name, reading.data_root)
     if holds_graphs(source.path):
@@ -264,10 +241,3 @@ def _read_many(source: Source, reading: Reading, schema: Any) -> GraphDataset:
         name=source.name,
         **reading.options(),
     )
-
-
-def _stem(path: Path) -> str:
-    name = path.name
-    while Path(name).suffix.lower() in _ENDINGS:
-        name = Path(name).stem
-    return name or path.name

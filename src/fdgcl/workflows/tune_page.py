@@ -1,16 +1,16 @@
-"""The report of `fdgcl tune`: how the search went, and what each setting did."""
+"""The page on tuning: how the search went, and what each setting did."""
 
 from __future__ import annotations
 
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from fdgcl.cli.tune_output import changes, plus_minus
 from fdgcl.report.page import Figure, Page, Section, Series, Table
 from fdgcl.tuning.ranges import Choices
+from fdgcl.workflows.tuned import TunedSettings, changes, plus_minus
 
 if TYPE_CHECKING:
-    from fdgcl.tuning import Problem, Tuned
+    from fdgcl.tuning import Tuned
     from fdgcl.tuning.records import Record
     from fdgcl.tuning.space import Dimension
 
@@ -18,9 +18,9 @@ _SCORE = "validation accuracy, %"
 _GREY = -1
 
 
-def page(found: Tuned, problem: Problem, facts: dict[str, str]) -> Page:
+def tune_page(outcome: TunedSettings) -> Page:
     """Describe what tuning found."""
-    best = found.best
+    found, best = outcome.found, outcome.found.best
     scored = [one for one in found.records if one.value is not None]
     dimensions = sorted(
         found.plan.space.dimensions,
@@ -31,7 +31,7 @@ def page(found: Tuned, problem: Problem, facts: dict[str, str]) -> Page:
         for place, one in enumerate(dimensions)
     ]
     return Page(
-        title=f"Tuning {problem.graph.name}",
+        title=f"Tuning {outcome.problem.graph.name}",
         summary=(
             f"Trial {best.record.number} is taken: validation accuracy "
             f"{plus_minus(best.mean, best.error)} %. Nothing here was measured on test "
@@ -42,7 +42,7 @@ def page(found: Tuned, problem: Problem, facts: dict[str, str]) -> Page:
             Section("How the search went", [_progress(scored, found.start)]),
             Section("What each setting did", settings),
         ],
-        facts=facts,
+        facts=outcome.facts(),
     )
 
 

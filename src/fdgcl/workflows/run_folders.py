@@ -47,19 +47,19 @@ def check_run(folder: Path | None, *, resume: bool) -> None:
     """Refuse a run folder that is taken, or that has nothing to resume."""
     if folder is None:
         if resume:
-            message = "--resume needs --run DIR, the folder of the run to go on with"
+            message = "`resume` needs `run=DIR`, the folder of the run to go on with"
             raise InputError(message)
         check_writable(RUNS)
         return
     check_writable(folder)
     taken = folder.is_dir() and any(folder.iterdir())
     if resume and not taken:
-        message = f"--resume: there is no run in {folder} to go on with"
+        message = f"`resume`: there is no run in {folder} to go on with"
         raise InputError(message)
     if taken and not resume:
         message = (
             f"the run folder {folder} is not empty: go on with the run in it by "
-            "--resume, or name another folder"
+            "`resume`, or name another folder"
         )
         raise InputError(message)
 

@@ -8,71 +8,97 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
-from fdgcl.cli.level import Level
-from fdgcl.cli.places import shown_path, without_folders
-from fdgcl.cli.record import Record, read_record
-from fdgcl.cli.report_embedding import Finder
-from fdgcl.cli.report_labels import Labelled, from_graph, from_labels, in_order_of
-from fdgcl.cli.row_labels import load_named, targets_of
-from fdgcl.cli.source import read_data
-from fdgcl.cli.talk import Talk
+from fdgcl.estimators import load_model
+from fdgcl.experiments.loader import load_experiments
+from fdgcl.graphs import GraphDataset
+from fdgcl.graphs.catalogue import CATALOGUE
+from fdgcl.graphs.datasets import BUNDLED
 from fdgcl.graphs.files.options import TableOptions
+from fdgcl.levels import as_graph
+from fdgcl.methods.base import Config
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
+from fdgcl.operators.in_memory import build_operator
+from fdgcl.report.accuracy import Score
+from fdgcl.report.run_page import Embedded, Findings, Spectrum
+from fdgcl.report.spectrum import any_graph, spectral_density
+from fdgcl.run_folder import RunFolder
+from fdgcl.workflows.feedback import Feedback
+from fdgcl.workflows.labels import RowLabels, labels_in, labels_of, rows_by_id
+from fdgcl.workflows.places import shown_path, without_folders
+from fdgcl.workflows.records import Record, read_record
+from fdgcl.workflows.report_embedding import Finder
+from fdgcl.workflows.report_scores import groups_of, score_labels
+from fdgcl.workflows.rows import Level, row_ids
+from fdgcl.workflows.source import load_named, read_data
 
 if TYPE_CHECKING:
-    from fdgcl._bars import Bars
-    from fdgcl.cli.source import Data
-    from fdgcl.methods.base import Config
-    from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
-    from fdgcl.report.accuracy import Score
-    from fdgcl.report.embedding_map import Groups
-    from fdgcl.report.run_page import Embedded, Findings, Spectrum
+    from fdgcl.workflows.source import Data
 
 MOST_VIEWED = 200_000  # nodes up to which the views are computed anew
 
 
 @dataclass(frozen=True)
 class Given:
-    """What the user named besides the run."""
+    """What was named besides the run.
+
+    Attributes:
+        embedding: The file of the embedding.
+        dataset: A dataset by name, a compact file, or the graph itself.
+        labels: A file of labels.
+        tables: How that is understood.
+        data_root: The folder of datasets.
+    """
 
     embedding: Path | None = None
-    dataset: str | None = None
+    dataset: str | Data | None = None
     labels: Path | None = None
     tables: TableOptions = field(default_factory=TableOptions)
     data_root: Path | None = None
 
+    @property
+    def dataset_name(self) -> str | None:
+        """What the dataset is called."""
+        one = self.dataset
+        return one if one is None or isinstance(one, str) else one.name
 
-def gather(folder: Path, given: Given, talk: Talk, bars: Bars) -> Findings:
+    def load_dataset(self) -> Data:
+        """The dataset, which was named or given."""
+        assert self.dataset is not None
+        if isinstance(self.dataset, str):
+            return load_named(self.dataset, self.data_root)
+        return self.dataset
+
+
+def gather(folder: Path, given: Given, told: Feedback) -> Findings:
     """Collect what is known of a run.
 
     Raises:
         InputError: The folder holds no run, or what was named does not belong to it.
     """
-    from fdgcl.report.run_page import Findings
-    from fdgcl.run_folder import RunFolder
-
+    bars = told.bars
     files = RunFolder(folder)
     config, record = files.read_config(), read_record(folder)
     with bars.waiting("read"):
-        graph = _graph(config, record, given, talk)
-        prepared = _prepared(graph, config, given, talk)
+        graph = _graph(config, record, given, told)
+        prepared = _prepared(graph, config, given, told)
         if prepared is None and given.dataset is None:
             graph = None
         own = graph if prepared is not None else None
         rows, finished = int(config.graph["nodes"]), files.is_finished
-        finder = Finder(folder, record, own, rows, finished, talk)
+        finder = Finder(folder, record, own, rows, finished, told)
         embedded = finder.find(given.embedding)
         level = _level(embedded, graph, config, record)
         if embedded is not None and graph is not None:
-            name = given.dataset or graph.name
-            embedded = in_order_of(graph, embedded, name, level)
-    labelled = _labelled(graph, given, embedded, level, talk)
-    scores, scored = _scores(embedded, labelled, record, given, talk, bars)
+            name = given.dataset_name or graph.name
+            embedded = _in_order_of(graph, embedded, name, level)
+    labels = _labels(graph, given, embedded, level, told)
+    scores, scored = _scores(embedded, labels, record, given, told)
     with bars.waiting("spectrum"):
         spectrum = _spectrum(prepared, config)
     views = None
     if graph is not None and prepared is not None and files.is_finished:
         with bars.waiting("views"):
-            views = _views(folder, graph, talk)
+            views = _views(folder, graph, told)
     shown = _shown(record, given)
     noted = record.notices if record else ()
     about = {**config.graph, "source": shown(str(config.graph["source"]))}
@@ -82,24 +108,23 @@ def gather(folder: Path, given: Given, talk: Talk, bars: Bars) -> Findings:
         finished=files.is_finished,
         spectrum=spectrum,
         embedded=embedded,
-        groups=None if labelled is None else _groups(labelled, shown),
+        groups=None if labels is None else groups_of(labels, shown(labels.name)),
         views=views,
         scores=scores,
         scored=shown(scored),
         paper=_paper(_dataset(config, record, given), graph, scores),
         level=level,
-        notices=[shown(one) for one in (*noted, *talk.notices)],
+        notices=[shown(one) for one in (*noted, *told.notices)],
         facts=_facts(folder, record, shown),
     )
 
 
 def _dataset(config: Config, record: Record | None, given: Given) -> str | None:
     """The dataset that the graph is, by name; None for a graph in files."""
-    from fdgcl.graphs.catalogue import CATALOGUE
-
-    if given.dataset is not None:
-        name: str = given.dataset.strip().lower().replace("_", "-")
-    elif record is not None:
+    named = given.dataset_name
+    if named is not None:
+        name: str = named.strip().lower().replace("_", "-")
+    elif record is not None and not record.in_memory:
         name = record.source.name if record.source.path is None else ""
     else:
         name = config.graph["name"]
@@ -107,40 +132,39 @@ def _dataset(config: Config, record: Record | None, given: Given) -> str | None:
 
 
 def _graph(
-    config: Config, record: Record | None, given: Given, talk: Talk
+    config: Config, record: Record | None, given: Given, told: Feedback
 ) -> Data | None:
     """The graph named, recorded, or of the name that the run says; None if lost."""
     if given.dataset is not None:
-        return load_named(given.dataset, given.data_root)
+        return given.load_dataset()
     name = _dataset(config, record, given)
     if record is not None and record.source.path and record.source.path.is_dir():
-        talk.notice("the graph is a store, which is not read for a report")
+        told.notice("the graph is a store, which is not read for a report")
         return None
     try:
-        if record is not None:
+        if record is not None and not record.in_memory:
             root = given.data_root or record.reading.data_root
             return read_data(record.source, replace(record.reading, data_root=root))
         if name is not None:
             return load_named(name, given.data_root)
     except InputError as error:
-        talk.notice(f"the run's graph is not at hand any more: {error}")
+        told.notice(f"the run's graph is not at hand any more: {error}")
     return None
 
 
 def _prepared(
-    graph: Data | None, config: Config, given: Given, talk: Talk
+    graph: Data | None, config: Config, given: Given, told: Feedback
 ) -> DiffusionPreparation | None:
     """The graph as the run used it; None where it is not the same."""
-    from fdgcl.levels import as_graph
-    from fdgcl.methods.fdgcl.preparation import prepare
-
     if graph is None:
         return None
     prepared = prepare(as_graph(graph), config.settings)
     if prepared.describe_graph()["fingerprint"] == config.graph["fingerprint"]:
         return prepared
-    used = "its labels are used alone" if given.dataset else "it is left out"
-    talk.notice(
+    used = (
+        "its labels are used alone" if given.dataset is not None else "it is left out"
+    )
+    told.notice(
         f"{graph.name} ({graph.source}) is not the graph this run was made of, or has "
         f"changed since: {used}"
     )
@@ -155,8 +179,6 @@ def _level(
     Raises:
         InputError: They are neither as many as nodes nor as graphs.
     """
-    from fdgcl.graphs import GraphDataset
-
     recorded: Level = "graph" if record and record.level == "graph" else "node"
     if embedded is None:
         return recorded
@@ -175,63 +197,68 @@ def _level(
     raise InputError(message)
 
 
-def _labelled(
+def _in_order_of(data: Data, embedded: Embedded, name: str, level: Level) -> Embedded:
+    """The embedding with its rows in the order of the nodes, or of the graphs.
+
+    Raises:
+        InputError: Its ids are not those of the nodes, or of the graphs.
+    """
+    ids = row_ids(data, level)
+    try:
+        rows = rows_by_id(ids, embedded.ids, f"{level}s of {name}", "it")
+    except InputError as error:
+        message = f"the embedding is not one of {name}: {error}"
+        raise InputError(message) from None
+    return Embedded(ids, embedded.z[rows])
+
+
+def _labels(
     graph: Data | None,
     given: Given,
     embedded: Embedded | None,
     level: Level,
-    talk: Talk,
-) -> Labelled | None:
-    from fdgcl.levels import as_graph
-
+    told: Feedback,
+) -> RowLabels | None:
     if given.labels is not None and embedded is not None:
-        labelled, lines = from_labels(given.labels, given.tables, embedded.ids, level)
-        talk.notice(*lines)
-        return labelled
-    if graph is not None and level == "node":
-        graph = as_graph(graph)
-    if graph is not None and targets_of(graph) is not None:
-        return from_graph(graph)
-    if given.dataset is not None and graph is not None:
-        message = f"--dataset: {given.dataset} ({graph.source}) has no labels"
+        where = "the embedding"
+        labels = labels_in(given.labels, given.tables, embedded.ids, where, level)
+        told.notice(*labels.lines)
+        return labels
+    if graph is None:
+        return None
+    found = labels_of(as_graph(graph) if level == "node" else graph)
+    if found is None and given.dataset is not None:
+        message = f"`dataset`: {given.dataset_name} ({graph.source}) has no labels"
         raise InputError(message)
-    return None
+    return found
 
 
 def _scores(
     embedded: Embedded | None,
-    labelled: Labelled | None,
+    labels: RowLabels | None,
     record: Record | None,
     given: Given,
-    talk: Talk,
-    bars: Bars,
+    told: Feedback,
 ) -> tuple[list[Score], str]:
     named = (given.embedding, given.dataset, given.labels)
     if record is not None and record.scores and not any(named):
         return [_recorded(one) for one in record.scores], record.scored
-    if embedded is None or labelled is None:
+    if embedded is None or labels is None:
         return [], ""
     try:
-        score, caption = labelled.score(embedded.z, bars)
+        score, caption = score_labels(embedded.z, labels, told.bars)
     except InputError as error:
-        talk.notice(f"the embedding was not scored: {error}")
+        told.notice(f"the embedding was not scored: {error}")
         return [], ""
     return [score], caption
 
 
 def _recorded(row: Any) -> Score:
-    from fdgcl.report.accuracy import Score
-
     spread = row["test_std"] if len(row["test"]) > 1 else None
-    measure = row.get("measure", "accuracy")  # older runs have no other
-    return Score(row["name"], row["test_mean"], spread, row["val_mean"], measure)
+    return Score(row["name"], row["test_mean"], spread, row["val_mean"], row["measure"])
 
 
 def _spectrum(prepared: DiffusionPreparation | None, config: Config) -> Spectrum:
-    from fdgcl.operators.in_memory import build_operator
-    from fdgcl.report.run_page import Spectrum
-    from fdgcl.report.spectrum import any_graph, spectral_density
-
     if prepared is None:
         return Spectrum(
             any_graph(),
@@ -261,24 +288,17 @@ def _spectrum(prepared: DiffusionPreparation | None, config: Config) -> Spectrum
     return Spectrum(prepared.spectrum, density, f"{note}, {how}.")
 
 
-def _views(folder: Path, graph: Data, talk: Talk) -> Any:
-    from fdgcl.levels import as_graph
-    from fdgcl.model import FDGCL
-
+def _views(folder: Path, graph: Data, told: Feedback) -> Any:
     if as_graph(graph).num_nodes > MOST_VIEWED:
-        talk.notice(f"the views are left out above {MOST_VIEWED:,} nodes")
+        told.notice(f"the views are left out above {MOST_VIEWED:,} nodes")
         return None
-    return FDGCL.load(folder, device="auto").views(graph)
+    return load_model(folder, device="auto").views(graph)
 
 
 def _paper(
     dataset: str | None, graph: Data | None, scores: Sequence[Score]
 ) -> Score | None:
     """The paper's accuracy on a dataset of its own; the bundled copy is another."""
-    from fdgcl.experiments.loader import load_experiments
-    from fdgcl.graphs.datasets import BUNDLED
-    from fdgcl.report.accuracy import Score
-
     if dataset is None or graph is None or graph.source == BUNDLED:
         return None
     if not scores or scores[0].measure != "accuracy":
@@ -300,10 +320,6 @@ def _shown(record: Record | None, given: Given) -> Callable[[str], str]:
         known += [record.source.path, record.embedding, *reading.feature_files.values()]
         known += [reading.labels, reading.graph_ids, reading.data_root]
     return lambda text: without_folders(text, *known)
-
-
-def _groups(labelled: Labelled, shown: Callable[[str], str]) -> Groups | None:
-    return replace(labelled, name=shown(labelled.name)).groups
 
 
 def _facts(

@@ -1,4 +1,4 @@
-"""What `fdgcl embed` did, kept in the run folder for those who come later."""
+"""What embedding a graph did, kept in the run folder for those who come later."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from typing import Any
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
 from fdgcl._version import __version__
-from fdgcl.cli.outputs import checksum
-from fdgcl.cli.source import Reading, Source
 from fdgcl.graphs.files.options import TableOptions
+from fdgcl.workflows.outputs import checksum
+from fdgcl.workflows.reading import Reading
+from fdgcl.workflows.source import Source
 
 FILE = "job.json"
-FORMAT = "fdgcl-job-2"
+FORMAT = "fdgcl-job-3"
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
 
 
@@ -26,8 +27,9 @@ class Record:
     """An embedding job that is done.
 
     Attributes:
-        command: What was typed.
+        command: What was typed, or which function was called.
         source: Where the graph was.
+        in_memory: Whether it was a graph in memory, which no file can be read for.
         reading: How it was read.
         embedding: Where the embedding went.
         seconds: Spent diffusing and training.
@@ -41,6 +43,7 @@ class Record:
 
     command: str
     source: Source
+    in_memory: bool
     reading: Reading
     embedding: Path
     seconds: float
@@ -48,8 +51,8 @@ class Record:
     scores: tuple[Mapping[str, Any], ...]
     scored: str
     versions: Mapping[str, str]
-    level: str = "node"
-    checksum: str | None = None
+    level: str
+    checksum: str | None
 
     def wrote(self, path: Path) -> bool:
         """Whether a file, or folder, is the embedding as this run left it."""
@@ -93,7 +96,11 @@ def write_record(
     value = {
         "format": FORMAT,
         "command": command,
-        "graph": {"name": source.name, "path": path},
+        "graph": {
+            "name": source.name,
+            "path": path,
+            "in_memory": source.data is not None,
+        },
         "reading": {
             **files,
             "tables": reading.options(),
@@ -132,6 +139,7 @@ def read_record(folder: Path) -> Record | None:
         return Record(
             command=str(value["command"]),
             source=Source(value["graph"]["name"], None if path is None else Path(path)),
+            in_memory=bool(value["graph"]["in_memory"]),
             reading=_reading(value["reading"]),
             embedding=Path(value["embedding"]),
             seconds=float(value["seconds"]),
@@ -139,14 +147,14 @@ def read_record(folder: Path) -> Record | None:
             scores=tuple(dict(one) for one in value["scores"]),
             scored=str(value["scored"]),
             versions={str(k): str(v) for k, v in value["versions"].items()},
-            level=str(value.get("level", "node")),  # older runs are of nodes
+            level=str(value["level"]),
             checksum=value.get("checksum"),
         )
     except (
         *(ValueError, KeyError, TypeError, AttributeError),
         *(RecursionError, OverflowError),
     ):
-        message = f"{file} was not written by fdgcl, or is damaged"
+        message = f"{file} was not written by this version of fdgcl, or is damaged"
         raise InputError(message) from None
 
 

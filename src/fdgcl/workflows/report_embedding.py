@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fdgcl._checks import InputError
-from fdgcl.cli.level import Level, row_ids
-from fdgcl.cli.record import Record
-from fdgcl.cli.run_folders import EMBEDDING
-from fdgcl.cli.talk import Talk
+from fdgcl.embeddings import read_embeddings
+from fdgcl.estimators import load_model
+from fdgcl.report.run_page import Embedded
+from fdgcl.workflows.feedback import Feedback
+from fdgcl.workflows.records import Record
+from fdgcl.workflows.rows import Level, row_ids
+from fdgcl.workflows.run_folders import EMBEDDING
 
 if TYPE_CHECKING:
-    from fdgcl.cli.source import Data
-    from fdgcl.report.run_page import Embedded
+    from fdgcl.workflows.source import Data
 
 MOST_ROWS = 1_000_000  # of an embedding in parts: more is not read for one page
 
@@ -29,7 +33,7 @@ class Finder:
         data: What it was made of; None where that is not at hand.
         rows: Nodes that the run says it has.
         finished: Whether there is a trained model.
-        talk: Where text goes.
+        told: Hears what is not simply the run's own.
     """
 
     folder: Path
@@ -37,7 +41,7 @@ class Finder:
     data: Data | None
     rows: int
     finished: bool
-    talk: Talk
+    told: Feedback
 
     def find(self, named: Path | None) -> Embedded | None:
         """The embedding, with a notice where it is not simply the run's own file.
@@ -52,7 +56,7 @@ class Finder:
         if named is not None:
             known = record is not None and record.checksum is not None
             if known and record is not None and not record.wrote(named):
-                self.talk.notice(f"{named} is not as this run wrote its embedding")
+                self.told.notice(f"{named} is not as this run wrote its embedding")
             return _read(named)
         places = [self.folder / EMBEDDING, *([record.embedding] if record else [])]
         there = [path for path in places if path.exists()]
@@ -65,11 +69,11 @@ class Finder:
 
     def _unchecked(self, there: list[Path]) -> Embedded | None:
         if not there:
-            self.talk.notice(
-                "there is no embedding in the run: name its file by --embedding"
+            self.told.notice(
+                "there is no embedding in the run: name its file by `embedding`"
             )
             return None
-        self.talk.notice(
+        self.told.notice(
             f"that {there[0].name} is this run's own was not checked: the run noted no "
             "checksum"
         )
@@ -77,7 +81,7 @@ class Finder:
 
     def _of_moderate_size(self, path: Path) -> Embedded | None:
         if path.is_dir() and self.rows > MOST_ROWS:
-            self.talk.notice(f"the embedding is left out above {MOST_ROWS:,} nodes")
+            self.told.notice(f"the embedding is left out above {MOST_ROWS:,} nodes")
             return None
         return _read(path)
 
@@ -91,30 +95,22 @@ class Finder:
             else f"{name}, which this run wrote, is not there any more"
         )
         if self.data is not None and self.finished:
-            from fdgcl.model import FDGCL
-            from fdgcl.report.run_page import Embedded
-
             level: Level = "graph" if record.level == "graph" else "node"
-            model = FDGCL.load(self.folder, device="auto")
+            model = load_model(self.folder, device="auto")
             z: Any = model.transform(self.data, level=level)
-            self.talk.notice(f"{state}; the embedding was computed anew by its model")
+            self.told.notice(f"{state}; the embedding was computed anew by its model")
             return Embedded(row_ids(self.data, level), z)
         if not there:
-            self.talk.notice(f"{state}: name its file by --embedding")
+            self.told.notice(f"{state}: name its file by `embedding`")
             return None
         message = (
             f"{state}, and the graph to compute it anew from is not at hand: name the "
-            "right file by --embedding, or the graph by --dataset"
+            "right file by `embedding`, or the graph by `dataset`"
         )
         raise InputError(message)
 
 
 def _read(path: Path) -> Embedded:
-    import numpy as np
-
-    from fdgcl.embeddings import read_embeddings
-    from fdgcl.report.run_page import Embedded
-
     ids, z = read_embeddings(path)
     if not np.isfinite(z).all():
         message = f"{path} has values that are not finite"

@@ -1,0 +1,321 @@
+"""Training on a store: diffuse where needed, train, embed all nodes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from fdgcl._checks import InputError
+from fdgcl._memory import allowed_bytes
+from fdgcl.embedding_folder import Written, default_run, fit_to_folder
+from fdgcl.embeddings import part_files
+from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl import training_plan
+from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.fdgcl.slice_plan import DiffusionPlan, plan_diffusion
+from fdgcl.methods.fdgcl.stored import prepare_store
+from fdgcl.methods.fdgcl.training_plan import TrainingPlan
+from fdgcl.methods.resources import Resources
+from fdgcl.training import ProcessGroup, group_of_environment
+from fdgcl.workflows.embedded import training_facts
+from fdgcl.workflows.feedback import Feedback, OnNotice, ProgressArgument, feedback
+from fdgcl.workflows.models import new_model
+from fdgcl.workflows.reading import Reading, as_path
+from fdgcl.workflows.records import is_own, write_record
+from fdgcl.workflows.run_folders import check_writable
+from fdgcl.workflows.source import Source
+
+if TYPE_CHECKING:
+    from fdgcl.model import FDGCL
+
+CALLED = "fdgcl.workflows.train"
+
+
+@dataclass(frozen=True)
+class PlannedTraining:
+    """What training on a store would take.
+
+    Attributes:
+        training: Memory, disk and time.
+        diffusion: The same of diffusing before it; None where that is done.
+        settings: Of the model.
+    """
+
+    training: TrainingPlan
+    diffusion: DiffusionPlan | None
+    settings: Settings = field(repr=False)
+
+    def check(self) -> None:
+        """Refuse what will not do.
+
+        Raises:
+            InputError: The memory or the disk do not suffice.
+        """
+        self.training.check()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return costs and settings, ready for JSON."""
+        before = self.diffusion
+        return {
+            "diffusion": None if before is None else before.to_dict(),
+            "training": self.training.to_dict(),
+            "settings": self.settings.to_dict(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedStore:
+    """An embedding of all nodes of a store.
+
+    Attributes:
+        model: The trained model.
+        written: Where the embedding is, in how many parts.
+        run: The run folder.
+        nodes: How many there are.
+        processes: How many trained together.
+        notices: What was decided.
+    """
+
+    model: FDGCL = field(repr=False)
+    written: Written
+    run: Path
+    nodes: int
+    processes: int = 1
+    notices: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Seconds, epochs, and loss and ranks of the last epoch."""
+        return training_facts(self.model.history_, self.written.seconds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return places, sizes and settings, ready for JSON."""
+        return {
+            "embedding": str(self.written.folder),
+            "run": str(self.run),
+            "nodes": self.nodes,
+            "dim": self.written.width,
+            "parts": self.written.parts,
+            "resumed_epochs": self.model.resumed_epochs_,
+            "processes": self.processes,
+            **self.facts,
+            "settings": self.model.check().to_dict(),
+            "notices": list(self.notices),
+        }
+
+
+def train(
+    store: str | Path,
+    output: str | Path,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    run: str | Path | None = None,
+    memory: int | str | None = None,
+    overwrite: bool = False,
+    command: str = CALLED,
+    progress: ProgressArgument = None,
+    on_notice: OnNotice | None = None,
+) -> TrainedStore:
+    """Train on a store, which may be larger than memory, and embed all its nodes.
+
+    Features that are not diffused by these settings yet are diffused first. What is
+    done is not done again: after an interruption, make the same call. Processes that
+    torchrun started train together.
+
+    Args:
+        store: A folder that `import_table` made.
+        output: The folder of the embedding, as Parquet files.
+        settings: Of the model.
+        run: The run folder, an unfinished run in which goes on; None for one in the
+            store, by the settings.
+        memory: What all processes here may hold, in bytes or as in "6GB"; None for
+            60 % of what is to spare.
+        overwrite: Replace another embedding in the output.
+        command: What the record of the run says that it was made by.
+        progress: Whether to show a bar, or a function of stage, done and total.
+        on_notice: Called with each notice as soon as it is known.
+
+    Raises:
+        InputError: Settings, store and places do not fit together, or the memory or
+            the disk will not do.
+
+    >>> import tempfile
+    >>> from fdgcl.workflows import generate, import_table, train
+    >>> folder = tempfile.mkdtemp()
+    >>> small = {"epochs": 1, "dim": 4, "time": 2.0, "step": 1.0}
+    >>> edges, features = generate(100, 300, folder, features=4).files
+    >>> store = import_table(edges, f"{folder}/store", features=features).store
+    >>> found = train(store.folder, f"{folder}/z", settings=small)
+    >>> found.nodes, found.written.width
+    (100, 4)
+    """
+    work = _Work.of(store, output, run, settings, memory, command, overwrite)
+    work.refuse_parts()
+    with feedback(progress, on_notice) as told:
+        model = new_model(work.settings.to_dict())
+        with group_of_environment(work.settings.torch_device) as group:
+            written = work.run(group, model, told)
+        done = model.resumed_epochs_
+        if done:
+            told.notice(f"{done} of {len(model.history_)} epochs were done before")
+        return TrainedStore(
+            model,
+            written,
+            work.folder,
+            work.store.manifest.nodes,
+            work.members,
+            tuple(told.notices),
+        )
+
+
+def plan_training(
+    store: str | Path,
+    output: str | Path,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    run: str | Path | None = None,
+    memory: int | str | None = None,
+) -> PlannedTraining:
+    """Say what `train` would take with these arguments, and write nothing.
+
+    Whether it would do is for the plan's `check`.
+    """
+    work = _Work.of(store, output, run, settings, memory, CALLED, overwrite=True)
+    before = None
+    if not work.is_diffused:
+        before = plan_diffusion(work.store, work.settings, memory=work.memory)
+    return PlannedTraining(work.plan(), before, work.settings)
+
+
+def is_first_process() -> bool:
+    """Whether this process speaks for all that torchrun started."""
+    return _number("RANK", 0) == 0
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What to train on and how, checked."""
+
+    store: Store
+    settings: Settings
+    folder: Path
+    output: Path
+    memory: int
+    members: int
+    here: int
+    command: str
+    overwrite: bool
+
+    @classmethod
+    def of(
+        cls,
+        store: str | Path,
+        output: str | Path,
+        run: str | Path | None,
+        settings: Mapping[str, Any] | None,
+        memory: int | str | None,
+        command: str,
+        overwrite: bool,
+    ) -> _Work:
+        members, target = _number("WORLD_SIZE", 1), Path(output)
+        opened = Store.open(Path(store))
+        chosen = prepare_store(opened, new_model(settings or {}).check()).settings
+        _check_output(target)
+        folder = as_path(run) or default_run(opened, chosen)
+        check_writable(folder)
+        bound = allowed_bytes(memory, "`memory`")
+        _choose_device(chosen)
+        here = _number("LOCAL_WORLD_SIZE", members)
+        return cls(
+            opened, chosen, folder, target, bound, members, here, command, overwrite
+        )
+
+    def refuse_parts(self) -> None:
+        """Refuse to mix the parts of two embeddings."""
+        own = self.overwrite or is_own(self.folder, self.output)
+        if part_files(self.output) and not own:
+            message = (
+                f"{self.output} holds another embedding: add `overwrite=True` to "
+                "replace it, or name another folder"
+            )
+            raise InputError(message)
+
+    def run(self, group: ProcessGroup, model: FDGCL, told: Feedback) -> Written:
+        """Diffuse what is not diffused yet, train, and write the embedding."""
+        group.by_first(self.plan().check)
+
+        def progress(stage: str, done: int, total: int) -> None:
+            # What was decided for the user is known long before training ends.
+            told.notice(*getattr(model, "notices_", ()))
+            told.bars(stage, done, total)
+
+        def remember(key: str, seconds: float) -> None:
+            """Note whose the parts will be, before the first is written."""
+            write_record(
+                self.folder,
+                command=self.command,
+                source=Source(self.store.manifest.name, self.store.folder),
+                reading=Reading(),
+                embedding=self.output,
+                seconds=seconds,
+                notices=told.notices,
+                model=key,
+            )
+
+        return fit_to_folder(
+            model,
+            self.store,
+            self.output,
+            run=self.folder,
+            resources=Resources(self.memory, group, self.here),
+            progress=progress,
+            replace_parts=self.overwrite,
+            on_model=remember,
+        )
+
+    def plan(self) -> TrainingPlan:
+        """What training will take."""
+        return training_plan.plan_training(
+            self.store,
+            self.settings,
+            memory=self.memory,
+            members=self.members,
+            here=self.here,
+        )
+
+    @property
+    def is_diffused(self) -> bool:
+        """Whether all diffused features are there."""
+        diffusion = Diffusion.of(self.store, self.settings)
+        return diffusion.is_begun and not diffusion.missing
+
+
+def _number(name: str, default: int) -> int:
+    """A number that torchrun leaves in the environment."""
+    text = os.environ.get(name, str(default))
+    if not text.isdigit():
+        message = f"{name} in the environment must be a whole number, got {text!r}"
+        raise InputError(message)
+    return int(text)
+
+
+def _check_output(folder: Path) -> None:
+    if folder.suffix in (".parquet", ".pq") or folder.is_file():
+        message = (
+            "the embedding is a folder of Parquet files: `output` must name a folder, "
+            f"got {folder}"
+        )
+        raise InputError(message)
+    check_writable(folder)
+
+
+def _choose_device(settings: Settings) -> None:
+    """Give each process on a machine a GPU of its own, where there are some."""
+    if settings.torch_device.type == "cuda":
+        torch.cuda.set_device(_number("LOCAL_RANK", 0) % torch.cuda.device_count())
