@@ -36,10 +36,7 @@ EXCEPTIONS = {
 MISSING = {
     "fdgcl": ("FDGCL",),
     "fdgcl.diffusion": (
-        "Dynamics",
-        "Grand",
         "PolynomialFilter",
-        "Schedule",
         "check_method",
         "diffuse",
         "diffuse_stepped",
@@ -54,18 +51,6 @@ MISSING = {
         "WorkerError",
     ),
     "fdgcl.graphs": ("structural_features",),
-    "fdgcl.losses": (
-        "BarlowTwins",
-        "Cosmean",
-        "Directions",
-        "Euclidean",
-        "Loss",
-        "RegularizedCosmean",
-        "VICReg",
-        "principal_direction",
-        "principal_directions",
-        "row_cosines",
-    ),
     "fdgcl.tuning": (
         "Budget",
         "NoTrialError",
@@ -74,9 +59,7 @@ MISSING = {
         "Tuned",
         "load_space",
         "require_optuna",
-        "settings_text",
         "tune",
-        "write_settings",
     ),
 }
 

@@ -27,7 +27,8 @@ from fdgcl.graphs.scaling import FEATURE_SCALINGS
 from fdgcl.graphs.structural import STRUCTURAL
 from fdgcl.losses import LOSSES
 from fdgcl.methods.fdgcl import ACTIVATIONS, COMBINATIONS, KEPT, PAIRS, checking
-from fdgcl.methods.fdgcl.settings import PRECISIONS, Settings
+from fdgcl.methods.fdgcl.precision import PRECISIONS
+from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.readout import READOUTS
 from fdgcl.methods.settings import DEVICES, DTYPES, MethodSettings
 from fdgcl.presets import read_settings

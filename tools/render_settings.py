@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fdgcl._settings import PANELS, about, settings_of, shown_default
-from fdgcl.cli.settings import flag_of
-from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.cli.settings import KINDS, flag_of
+from fdgcl.methods import METHODS, find_method
 from fdgcl.methods.settings import MethodSettings
 
 TARGET = Path(__file__).parents[1] / "docs" / "settings.md"
@@ -34,9 +34,8 @@ dynamics = "gread"
 dynamics_options = { reaction = "fisher" }
 ```
 
-The loss, the dynamics, the solver and the activation may be objects of your own, or import paths: [extending](extending.md). All settings are checked together before anything is read or computed.
+The loss, the dynamics, the solver and the activation may be objects of your own, or import paths: [extending](extending.md). All settings are checked together before anything is read or computed. Where a table names no option, the setting is for Python alone.
 """
-METHODS: tuple[tuple[str, type[MethodSettings]], ...] = (("FD-GCL", Settings),)
 
 
 def main() -> None:
@@ -46,7 +45,10 @@ def main() -> None:
 
 def render() -> str:
     """Return the page."""
-    return "\n".join([HEAD, *(line for method in METHODS for line in _tables(*method))])
+    lines = [HEAD]
+    for method in map(find_method, METHODS):
+        lines += _tables(method.title, method.settings)
+    return "\n".join(lines)
 
 
 def _tables(title: str, kind: type[MethodSettings]) -> Iterator[str]:
@@ -57,7 +59,8 @@ def _tables(title: str, kind: type[MethodSettings]) -> Iterator[str]:
         for name, one in settings_of(kind).items():
             known = about(one)
             if known.panel == panel:
-                option = f"`{_option(name, one.default)}`" if known.option else ""
+                is_option = known.option and kind in KINDS
+                option = f"`{_option(name, one.default)}`" if is_option else ""
                 default = _default(shown_default(one), known.shown is None)
                 yield f"| `{name}` | {option} | {default} | {known.text} |"
         yield ""

@@ -14,7 +14,8 @@ from fdgcl import FDGCL, Graph, block_model, load_dataset
 from fdgcl._checks import InputError
 from fdgcl.losses import LOSSES, build_loss
 from fdgcl.methods.fdgcl import DiffusedFeatures, Encoders
-from fdgcl.methods.fdgcl.steps import FusedStep, PlainStep, dense_products, new_step
+from fdgcl.methods.fdgcl.precision import dense_products
+from fdgcl.methods.fdgcl.steps import FusedStep, PlainStep, new_step
 from fdgcl.methods.fdgcl.training import TrainingOptions, ViewTraining, new_adam
 from fdgcl.training import NonFiniteLossError, train
 from tolerances import assert_agree, assert_within, gamma, half_digits

@@ -25,7 +25,7 @@ import torch
 
 from fdgcl._checks import check_count
 from fdgcl.benchmark.clock import now
-from fdgcl.methods.fdgcl.steps import dense_products
+from fdgcl.methods.fdgcl.precision import dense_products
 
 VIEWS = 2
 NUMBERS_PER_WEIGHT = 9

@@ -24,6 +24,11 @@ class Schedule:
         skip: When the initial features are added again: never, at the end, after every
             step, or after each of m equal segments. The memory restarts with each.
         window: The newest history entries a step sums over; None for all of them.
+
+    Example:
+        >>> schedule = Schedule(time=3, step=0.5, solver="gl")
+        >>> schedule.steps, schedule.products()
+        (6, 6)
     """
 
     time: float

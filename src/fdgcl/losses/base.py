@@ -16,6 +16,14 @@ class Loss(nn.Module, ABC):
 
     Attributes:
         needs_two: Whether a view compared with itself leaves nothing to learn.
+
+    Example:
+        >>> import torch
+        >>> class Distance(Loss):
+        ...     def score(self, z1, z2):
+        ...         return (z1 - z2).abs().mean()
+        >>> Distance()(torch.zeros(3, 2), torch.ones(3, 2))
+        tensor(1.)
     """
 
     needs_two = True

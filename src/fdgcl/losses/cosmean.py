@@ -17,6 +17,11 @@ def row_cosines(z1: Tensor, z2: Tensor) -> Tensor:
     """Return the cosine of each row of `z1` with the same row of `z2`.
 
     A row without a direction (norm below 1e-12) has cosine 0 and gradient 0.
+
+    Example:
+        >>> z = torch.tensor([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
+        >>> row_cosines(z, z)
+        tensor([1., 1., 0.])
     """
     return (z1 * z2).sum(1) * _inverse_norms(z1) * _inverse_norms(z2)
 
@@ -35,6 +40,11 @@ class Cosmean(Loss):
 
     Scale of a row does not matter. Nothing keeps the rows apart: all rows equal is
     a minimum too.
+
+    Example:
+        >>> z = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
+        >>> Cosmean()(z, 3 * z), Cosmean()(z, -z)
+        (tensor(0.), tensor(2.))
     """
 
     def score(self, z1: Tensor, z2: Tensor) -> Tensor:

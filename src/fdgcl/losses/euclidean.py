@@ -11,7 +11,13 @@ from fdgcl.losses.base import Loss
 
 @final
 class Euclidean(Loss):
-    """`mean_i |z1_i - z2_i|^2`, the sum over the columns, the mean over the nodes."""
+    """`mean_i |z1_i - z2_i|^2`, the sum over the columns, the mean over the nodes.
+
+    Example:
+        >>> import torch
+        >>> Euclidean()(torch.zeros(3, 2), torch.ones(3, 2))
+        tensor(2.)
+    """
 
     def score(self, z1: Tensor, z2: Tensor) -> Tensor:
         """Return the scalar loss."""

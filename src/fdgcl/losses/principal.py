@@ -27,6 +27,10 @@ def principal_direction(z: Tensor, iterations: int = 8) -> Tensor:
     Returns:
         The direction, (dim,). Rows that do not vary have none: the zero vector, with
         gradient zero.
+
+    Example:
+        >>> principal_direction(torch.tensor([[1.0, 5.0], [-1.0, 5.0]])).abs().round()
+        tensor([1., 0.])
     """
     means = z.mean(0)
     centred = z - means
@@ -59,6 +63,12 @@ class Directions(NamedTuple):
         units: (views, dim) the directions; zero where rows do not vary.
         before: (views, dim) what the last iteration started from.
         lengths: (views,) of the covariance times `before`; infinite for no direction.
+
+    Example:
+        See `principal_directions`, which returns them.
+
+        >>> Directions._fields
+        ('units', 'before', 'lengths')
     """
 
     units: Tensor
@@ -76,6 +86,12 @@ def principal_directions(
             of which the trace is about 1: lengths then need little looking after.
         variances: (views, dim) its diagonal.
         iterations: How many, at least 1.
+
+    Example:
+        >>> covariance = torch.tensor([[[0.75, 0.0], [0.0, 0.25]]])
+        >>> variances = covariance.diagonal(dim1=1, dim2=2)
+        >>> principal_directions(lambda columns: covariance @ columns, variances).units
+        tensor([[1., 0.]])
     """
     one = torch.zeros_like(variances).scatter_(1, _widest(variances), 1.0)
     starts = _starts(variances, covariance(one[..., None]).squeeze(2))

@@ -22,6 +22,12 @@ class RegularizedCosmean(Loss):
     Args:
         eta: Weight of the regulariser, zero or more.
         iterations: Power iterations for each principal direction.
+
+    Example:
+        >>> import torch
+        >>> z = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [2.0, 0.0]])
+        >>> RegularizedCosmean(eta=0.5)(z, z)  # they vary along one direction
+        tensor(0.5000)
     """
 
     def __init__(self, eta: float = 0.15, iterations: int = 8) -> None:

@@ -25,6 +25,11 @@ class VICReg(Loss):
         invariance: Weight of the distance between the views.
         variance: Weight of the hinge on the columns' standard deviations.
         covariance: Weight of the off-diagonal covariances.
+
+    Example:
+        >>> import torch
+        >>> round(VICReg(variance=1)(torch.zeros(4, 2), torch.zeros(4, 2)).item(), 6)
+        1.98
     """
 
     needs_two = False

@@ -15,6 +15,14 @@ def settings_text(settings: Mapping[str, Any], header: Iterable[str] = ()) -> st
 
     What is None is left open, and left out: TOML has no word for it, and it is what
     the model takes where nothing is said.
+
+    Example:
+        >>> print(settings_text({"dim": 64, "orders": (0.1, 1.0)}, ["found today"]))
+        # found today
+        [settings]
+        dim = 64
+        orders = [0.1, 1.0]
+        <BLANKLINE>
     """
     lines = [f"# {line}".rstrip() for line in header]
     lines.append("[settings]")
@@ -29,7 +37,15 @@ def settings_text(settings: Mapping[str, Any], header: Iterable[str] = ()) -> st
 def write_settings(
     path: Path, settings: Mapping[str, Any], header: Iterable[str] = ()
 ) -> None:
-    """Write settings as TOML, whole or not at all."""
+    r"""Write settings as TOML, whole or not at all.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_settings(Path(folder) / "best.toml", {"dim": 64})
+        ...     (Path(folder) / "best.toml").read_text()
+        '[settings]\ndim = 64\n'
+    """
     with atomic_path(path) as temporary:
         temporary.write_text(settings_text(settings, header), encoding="utf-8")
 

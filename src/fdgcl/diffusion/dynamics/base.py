@@ -104,6 +104,14 @@ class Dynamics(nn.Module, abc.ABC):
         dim: Columns of the features it will see in training.
         generator: Of its initial parameters.
         dtype: Of its parameters.
+
+    Example:
+        >>> class Decay(Dynamics):
+        ...     is_fixed_linear = True
+        ...     def start(self, graph, x):
+        ...         return Flow(x, lambda t, z: -self.rate * z)
+        >>> Decay(rate=2).symbol(torch.zeros(1))  # the same at all frequencies
+        tensor([-2.])
     """
 
     name: ClassVar[str]

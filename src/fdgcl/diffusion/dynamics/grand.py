@@ -11,7 +11,13 @@ from fdgcl.diffusion.dynamics.base import Dynamics, Flow, Gathering, change
 
 @final
 class Grand(Dynamics):
-    """`F(Z) = -rate * (I - A) Z`. Reference: Chamberlain et al., GRAND, 2021."""
+    """`F(Z) = -rate * (I - A) Z`. Reference: Chamberlain et al., GRAND, 2021.
+
+    Example:
+        >>> import torch
+        >>> Grand(rate=0.5).symbol(torch.tensor([0.0, 2.0]))
+        tensor([-0., -1.])
+    """
 
     name = "grand"
     is_fixed_linear = True

@@ -25,7 +25,7 @@ from fdgcl.losses import LOSSES, Loss, build_loss
 from fdgcl.methods.fdgcl.activations import build_activation, named_activation
 from fdgcl.methods.fdgcl.combination import COMBINATIONS, KEPT
 from fdgcl.methods.fdgcl.pairs import PAIRS
-from fdgcl.methods.fdgcl.settings import PRECISIONS
+from fdgcl.methods.fdgcl.precision import PRECISIONS
 
 if TYPE_CHECKING:
     from fdgcl.methods.fdgcl.settings import Settings

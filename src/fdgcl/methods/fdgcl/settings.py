@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 # Far from the encoders' own seeds: their weights and a dynamics' must not be alike.
 DYNAMICS_SEED = 10_000_019
-# Of dense products in training on CUDA, with torch's name for the same: tf32 rounds
-# factors to 11 bits and sums in float32; float16 keeps the views so, too.
-PRECISIONS = {"float32": "highest", "tf32": "high", "float16": "high"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import final
 
 import torch
@@ -23,7 +22,6 @@ from fdgcl.methods.fdgcl.agreement import (
 )
 from fdgcl.methods.fdgcl.agreement_blocks import Pair
 from fdgcl.methods.fdgcl.pairs import pairs_of
-from fdgcl.methods.fdgcl.settings import PRECISIONS
 from fdgcl.methods.fdgcl.sources import Factors
 from fdgcl.training.cuda_graph import CudaGraph
 from fdgcl.training.diagnostics import diagnose, effective_ranks, sampled_rows
@@ -297,18 +295,3 @@ def _add_gradients(views: Encoders, group: ProcessGroup) -> None:
     sizes = [gradient.numel() for gradient in found]
     for gradient, part in zip(found, torch.split(flat, sizes), strict=True):
         gradient.copy_(part.view_as(gradient))
-
-
-@contextmanager
-def dense_products(precision: str) -> Iterator[None]:
-    """Run dense float32 products on CUDA in a precision."""
-    kinds = torch.backends.cuda.matmul
-    before = torch.get_float32_matmul_precision()
-    sums = kinds.allow_fp16_reduced_precision_reduction
-    torch.set_float32_matmul_precision(PRECISIONS[precision])
-    kinds.allow_fp16_reduced_precision_reduction = False
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
-        kinds.allow_fp16_reduced_precision_reduction = sums

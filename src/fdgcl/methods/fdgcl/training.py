@@ -16,8 +16,9 @@ from fdgcl._checks import in_words
 from fdgcl.losses import Loss
 from fdgcl.methods.fdgcl.diffused_features import DiffusedFeatures
 from fdgcl.methods.fdgcl.encoder import Encoders
+from fdgcl.methods.fdgcl.precision import dense_products
 from fdgcl.methods.fdgcl.sources import Batch, ViewSource
-from fdgcl.methods.fdgcl.steps import Step, dense_products, new_step
+from fdgcl.methods.fdgcl.steps import Step, new_step
 from fdgcl.training.process_group import ProcessGroup
 from fdgcl.training.trainable import Trainable
 
@@ -37,7 +38,7 @@ class TrainingOptions:
         seed: Of the batches.
         pairs: Which views are compared, of `PAIRS`.
         fast: Take the fast steps where there are such.
-        precision: Of dense products on CUDA, a key of `settings.PRECISIONS`.
+        precision: Of dense products on CUDA, a key of `PRECISIONS`.
     """
 
     new_loss: Callable[[], Loss]
