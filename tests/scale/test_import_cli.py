@@ -93,7 +93,7 @@ def test_columns_and_the_memory_to_spare(tmp_path: Path) -> None:
     columns = ("--source-column", "y", "--target-column", "x", "--weight-column", "z")
     result = fdgcl("data", "import", "e.csv", "--store", "G", *columns)
     assert result.exit_code == 0, result.stderr
-    assert "32 features (random: there were none)" in result.stdout
+    assert "3 features (spectral: there were none)" in result.stdout
     tables = TableOptions(source="y", target="x", weight="z")
     check(Store.open("G"), Request(Path("e.csv"), tables=tables))
 

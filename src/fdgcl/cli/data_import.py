@@ -48,9 +48,10 @@ def import_files(
         option(
             "--features",
             panel=DATA,
-            metavar="FILE",
-            text="Node features: Parquet, text or .npy.",
-            show_default="32 random numbers",
+            metavar="FILE|KIND",
+            text="Node features: Parquet, text or .npy; or spectral, degree or random "
+            "ones, made from the edges.",
+            show_default="32 spectral ones, made from the edges",
         ),
     ] = None,
     memory: Memory = None,
@@ -76,7 +77,8 @@ def import_files(
         ),
     ] = None,
     seed: Annotated[
-        int, option("--seed", kind=int, panel=RUN, text="Seed of random features.")
+        int,
+        option("--seed", kind=int, panel=RUN, text="Seed of features that are made."),
     ] = 0,
     dry_run: Annotated[
         bool,
@@ -92,10 +94,16 @@ def import_files(
 
     fdgcl data import edges.parquet --features x.parquet --store G --memory 6GB
     """
-    from fdgcl.graphs.importing import Request, one_table
+    from fdgcl.graphs.importing import Request, kind_to_make, one_table
 
     request = Request(
-        edges, one_table(features), tables, direction=direction, name=name, seed=seed
+        edges,
+        one_table(features),
+        tables,
+        direction=direction,
+        name=name,
+        seed=seed,
+        made=kind_to_make(features),
     )
     talk = Talk(quiet=quiet, json=json)
     allowed = allowed_bytes(memory)
@@ -142,7 +150,8 @@ def _run(request: Request, folder: Path, memory: int, talk: Talk) -> None:
     facts = _facts(store, time.perf_counter() - start)
     talk.emit(facts)
     talk.notice(*store.manifest.reading)
-    made = " (random: there were none)" if store.manifest.structural else ""
+    kind = store.manifest.structural
+    made = "" if kind is None else f" ({kind}: there were none)"
     talk.say(
         f"{store.manifest.name}: {facts['nodes']:,} nodes, {facts['edges']:,} edges "
         f"read, {facts['entries']:,} neighbours stored, {facts['features']:,} features"

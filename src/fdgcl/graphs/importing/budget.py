@@ -8,6 +8,7 @@ from fdgcl._checks import InputError
 from fdgcl._memory import describe_size
 from fdgcl.graphs.importing.fitcost import PAGE_BYTES, FitCost
 from fdgcl.graphs.importing.index import BYTES_PER_NODE
+from fdgcl.graphs.structural import structural_bytes
 
 #: Batches on their way from the file, decoders, and what the allocators keep.
 OVERHEAD_BYTES = 144 * 10**6
@@ -97,6 +98,26 @@ class Budget:
         merging = merge * min(entries, limits.range_entries)
         work = max(sorting, merging, _LEAST_WORK_BYTES)
         return min(self.memory, self.resident + OVERHEAD_BYTES + work)
+
+    def least_made(self, kind: str, nodes: int) -> int:
+        """The memory without which features cannot be made from the edges."""
+        fixed = self.resident + OVERHEAD_BYTES + _LEAST_WORK_BYTES
+        return fixed + (0 if kind == "random" else structural_bytes(kind, nodes))
+
+    def check_made(self, kind: str, nodes: int) -> None:
+        """Refuse an amount of memory that will not do to make features.
+
+        Raises:
+            InputError: It is too little; the message says what is enough.
+        """
+        least = self.least_made(kind, nodes)
+        if self.memory < least:
+            message = (
+                f"memory must be at least {describe_size(least * 1.005)} to make "
+                f"{kind!r} features for {nodes:,} nodes, got "
+                f"{describe_size(self.memory)}; 'random' ones take none"
+            )
+            raise InputError(message)
 
     @property
     def work(self) -> int:

@@ -10,10 +10,10 @@ from fdgcl._files import DiskFullError
 from fdgcl._memory import describe_size
 from fdgcl.graphs.importing.budget import Budget
 from fdgcl.graphs.importing.request import Request
+from fdgcl.graphs.structural import COLUMNS
 from fdgcl.planning import cost
 from fdgcl.planning.memory import resident_bytes
 
-RANDOM_COLUMNS = 32
 # Nodes of a graph of which only edges are known.
 _EDGES_PER_NODE = 5
 _ID_BYTES = 8
@@ -60,17 +60,22 @@ def plan_import(request: Request, memory: int) -> ImportPlan:
     file = request.feature_file
     guess = max(2, edges.rows // _EDGES_PER_NODE) if file is None else file.rows
     indexed, least = 0, budget.least(0)
-    width, width_known = RANDOM_COLUMNS, True
+    width, width_known = COLUMNS, True
     if file is not None:
         indexed = guess if file.key is not None else 0
         budget.check_fit(file.cost())
         least = max(budget.least(indexed), budget.least_fit(file.cost()))
         width, width_known = file.guess()
     budget.check(indexed)
+    making = 0
+    if request.structural is not None:
+        making = budget.least_made(request.structural, guess)
+        least = max(least, making)
     store, disk = disk_bytes(
         guess, edges.rows, width, request.direction, weighted=edges.weighted
     )
     entries = edges.rows * (2 if request.direction == "symmetric" else 1)
+    peak = budget.peak(indexed, entries, weighted=edges.weighted)
     return ImportPlan(
         nodes=guess,
         nodes_known=file is not None and file.rows_known,
@@ -81,7 +86,7 @@ def plan_import(request: Request, memory: int) -> ImportPlan:
         disk_bytes=disk,
         memory=memory,
         least_memory=least,
-        peak_memory=budget.peak(indexed, entries, weighted=edges.weighted),
+        peak_memory=max(peak, min(making, memory)),
     )
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from fdgcl._checks import InputError, check_count
 from fdgcl._memory import describe_size
+from fdgcl.graphs.store.row_blocks import RowBlocks
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.settings import Settings
-from fdgcl.operators.row_blocks import RowBlocks
 from fdgcl.planning.cost import describe_seconds, diffuse_seconds
 from fdgcl.planning.memory import resident_bytes
 
