@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import networkx
 import numpy as np
 import pytest
 from scipy import sparse
 
 from fdgcl._checks import InputError
-from fdgcl.graphs import STRUCTURAL, Graph, block_model, structural_features
-from fdgcl.graphs.structural import spectral
-from tolerances import assert_agree, assert_within, gamma
+from fdgcl.graphs import (
+    STRUCTURAL,
+    Graph,
+    block_model,
+    eigenvectors,
+    read_compact,
+    structural_features,
+)
+from tolerances import assert_agree, assert_within, gamma, half_digits
 
 GRAPHS = {
     "pair": Graph.from_edges([(0, 1)]),
@@ -70,7 +78,7 @@ def test_degree_columns_mean_the_same_on_a_larger_graph() -> None:
 def test_spectral_agrees_with_dense_eigenvectors() -> None:
     graph = block_model(900, 4, degree=20, homophily=0.9, seed=3, directed=True)
     matrix = graph.adjacency.toarray().astype(np.float64)
-    matrix = (matrix + matrix.T) / 2
+    matrix = np.maximum(matrix, matrix.T)
     scale = 1 / np.sqrt(matrix.sum(axis=1))
     values, vectors = np.linalg.eigh(matrix * scale * scale[:, None])
     found = structural_features(graph, "spectral", dim=4)
@@ -87,16 +95,53 @@ def test_spectral_agrees_with_dense_eigenvectors() -> None:
         assert cosine >= np.sqrt(1 - sine**2)
 
 
-def test_spectral_falls_back_when_eigenvalues_crowd(
+def test_self_loops_are_no_edges_between_nodes() -> None:
+    graph = block_model(500, 2, seed=0)
+    looped = Graph(sparse.csr_array(graph.adjacency + 3 * sparse.eye_array(500)))
+    found, wanted = (structural_features(one, "spectral") for one in (looped, graph))
+    assert np.array_equal(found, wanted)
+
+
+@pytest.mark.dataset
+@pytest.mark.parametrize("name", ["acm", "chameleon", "squirrel-filtered"])
+def test_spectral_features_miss_no_eigenvalue(data_root: Path, name: str) -> None:
+    """Of a graph in parts the largest comes many times, which is easily missed."""
+    graph = read_compact(data_root / f"{name}.npz")
+    matrix = graph.adjacency.toarray().astype(np.float64)
+    matrix = np.maximum(matrix, matrix.T)
+    np.fill_diagonal(matrix, 0)
+    degrees = matrix.sum(axis=1)
+    root = np.sqrt(np.divide(1, degrees, out=np.zeros_like(degrees), where=degrees > 0))
+    matrix *= root * root[:, None]
+    x = structural_features(graph, "spectral") / np.sqrt(graph.num_nodes)
+    moved = matrix @ x
+    quotients = (x * moved).sum(axis=0)
+    # Columns are kept in float32.
+    bound = eigenvectors.RESIDUAL + half_digits(np.float32)
+    assert np.linalg.norm(moved - x * quotients, axis=0).max() <= bound
+    assert_within(quotients, np.linalg.eigvalsh(matrix)[::-1][:32], bound)
+
+
+def test_where_eigenvalues_crowd_smooth_vectors_serve(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("fdgcl.graphs.structural._RESTARTS", 1)
     ring = Graph.from_networkx(networkx.cycle_graph(5000))
-    found = spectral(ring, 8)
+    taken = []
+    times = eigenvectors._Normalized.products
+
+    def counted(self: object, x: np.ndarray) -> object:
+        taken.append(x.shape[1])
+        return times(self, x)
+
+    monkeypatch.setattr(eigenvectors._Normalized, "products", counted)
+    monkeypatch.setattr(eigenvectors, "RESIDUAL", 0.0)
+    found = structural_features(ring, "spectral", dim=8)
+    assert 80 < len(taken) <= eigenvectors.MOST_PRODUCTS
+    assert set(taken) == {8 + eigenvectors.GUARD}
     assert_agree(found.T @ found / 5000, np.eye(8), np.float32)
     neighbours = (ring.adjacency @ found) / 2
     smoothness = (found * neighbours).sum(axis=0) / 5000
-    assert (smoothness > 0.9).all()
+    assert (smoothness > 0.99).all()
 
 
 def test_random_rows_do_not_depend_on_those_that_follow() -> None:

@@ -11,7 +11,9 @@ from stores import in_memory, make_store
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
+from fdgcl.graphs.store import row_blocks
 from fdgcl.graphs.store.arrays import DamagedError
+from fdgcl.graphs.store.row_blocks import RowBlocks
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl import DiffusedFeatures, diffusing
 from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
@@ -19,8 +21,6 @@ from fdgcl.methods.fdgcl.diffusing import begin, diffuse_slice
 from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
-from fdgcl.operators import row_blocks
-from fdgcl.operators.row_blocks import RowBlocks
 from fdgcl.operators.stored import StoredOperator
 from tolerances import half_digits, unit_roundoff
 

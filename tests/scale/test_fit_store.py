@@ -14,9 +14,9 @@ from stores import in_memory, make_store
 
 from fdgcl import FDGCL, Graph
 from fdgcl._checks import InputError
+from fdgcl.graphs.store import row_blocks
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl import shuffling
-from fdgcl.operators import row_blocks
 from fdgcl.training import TrainingWarning
 from tolerances import assert_agree
 

@@ -16,12 +16,20 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from importing_twin import TINY, check, import_in_pieces, stored_features
+from importing_twin import (
+    TINY,
+    check,
+    import_in_pieces,
+    stored_features,
+    stored_matrix,
+)
 
+from fdgcl._checks import InputError
 from fdgcl._memory import resident_bytes
-from fdgcl.graphs import read_graph, structural_features
+from fdgcl.graphs import Graph, read_graph, structural_features
 from fdgcl.graphs.files.options import TableOptions
-from fdgcl.graphs.importing import Request, import_graph
+from fdgcl.graphs.importing import Request, budget, import_graph
+from tolerances import assert_agree
 
 
 @pytest.fixture(autouse=True)
@@ -161,7 +169,7 @@ def test_random_edge_lists(
         path = write_text(folder / "e.csv", columns)
     else:
         path = write_parquet(folder / "e.parquet", columns)
-    request = Request(path, direction=direction)
+    request = Request(path, direction=direction, made="random")
     limits = replace(
         TINY,
         batch_rows=data.draw(st.integers(1, 70), "batch"),
@@ -234,15 +242,57 @@ def test_features_in_text_without_ids(tmp_path: Path) -> None:
     check(import_in_pieces(tmp_path / "store", request), request)
 
 
-def test_without_features_there_are_the_random_ones(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [None, "spectral", "degree", "random"])
+def test_without_features_they_are_made_as_in_memory(
+    tmp_path: Path, kind: str | None
+) -> None:
     request = graph_files(tmp_path, "text", "edges.csv", weighted=True)
-    request = replace(request, features=None, seed=5)
+    request = replace(request, features=None, seed=5, made=kind)
     store = import_in_pieces(tmp_path / "store", request)
-    graph = read_graph(request.edges)
-    np.testing.assert_array_equal(
-        stored_features(store), structural_features(graph, "random", seed=5)
-    )
+    # As the store has them: both ways, each pair at its larger weight.
+    graph = Graph(stored_matrix(store))
+    wanted = structural_features(graph, kind or "spectral", seed=5)
+    np.testing.assert_array_equal(stored_features(store), wanted)
+    assert store.manifest.structural == (kind or "spectral")
+    assert store.manifest.features == wanted.shape[1]
+
+
+def test_a_file_read_and_a_file_imported_have_the_same_spectrum(tmp_path: Path) -> None:
+    """Edges of both ways and of one, loops and weights among them."""
+    request = graph_files(tmp_path, "text", "edges.csv", weighted=True)
+    request = replace(request, features=None)
+    store = import_in_pieces(tmp_path / "store", request)
+    wanted = structural_features(read_graph(request.edges), "spectral")
+    assert_agree(np.abs(stored_features(store)), np.abs(wanted))
+
+
+@pytest.mark.parametrize("direction", ["out", "in"])
+def test_a_store_of_one_direction_makes_no_features_of_both(
+    tmp_path: Path, direction: str
+) -> None:
+    edges = write_text(tmp_path / "e.csv", {"a": [0, 1], "b": [1, 2]})
+    folder = tmp_path / "store"
+    options = {"memory": resident_bytes() + 10**9, "direction": direction}
+    for kind in (None, "degree"):
+        with pytest.raises(InputError, match="need them both ways: give a file"):
+            import_graph(edges, folder, kind, **options)
+    store = import_graph(edges, folder, "random", **options)
     assert store.manifest.structural == "random"
+    with pytest.raises(InputError, match="knows its edges one way, and 'spectral'"):
+        structural_features(store, "spectral")
+
+
+def test_features_that_memory_cannot_hold_are_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edges = write_text(tmp_path / "e.csv", {"a": [0, 1], "b": [1, 2]})
+    monkeypatch.setattr(budget, "structural_bytes", lambda kind, nodes: 10**12)
+    memory = resident_bytes() + 10**9
+    with pytest.raises(
+        InputError, match=r"to make 'spectral' features for 3 nodes, got .*'random'"
+    ):
+        import_graph(edges, tmp_path / "a", memory=memory)
+    import_graph(edges, tmp_path / "b", "random", memory=memory)
 
 
 def test_weights_that_are_all_one_are_not_kept(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_dry_run_writes_nothing(memory: int) -> None:
     assert result.exit_code == 0, result.stderr
     assert "400 nodes, about 3,000 edges, 10 features" in result.stdout
     assert "time: about" in result.stdout
-    assert "perhaps 600 nodes (the edges will tell)" in fdgcl(*words).stdout
+    assert "perhaps 600 nodes (known once the edges are read)" in fdgcl(*words).stdout
     Path("x.csv").write_text("node,f\n1,2\n3,4\n")
     assert "about 3 nodes, about" in fdgcl(*words, "--features", "x.csv").stdout
     plan = as_json(*words, "--features", features)
@@ -93,7 +93,7 @@ def test_columns_and_the_memory_to_spare(tmp_path: Path) -> None:
     columns = ("--source-column", "y", "--target-column", "x", "--weight-column", "z")
     result = fdgcl("data", "import", "e.csv", "--store", "G", *columns)
     assert result.exit_code == 0, result.stderr
-    assert "32 features (random: there were none)" in result.stdout
+    assert "3 features (spectral: there were none)" in result.stdout
     tables = TableOptions(source="y", target="x", weight="z")
     check(Store.open("G"), Request(Path("e.csv"), tables=tables))
 

@@ -10,9 +10,10 @@ from stores import in_memory, make_store
 
 from fdgcl import Graph
 from fdgcl.graphs import rows as blocks
+from fdgcl.graphs.store import row_blocks
 from fdgcl.graphs.store.features import StoredFeatures
 from fdgcl.operators import feature_correlation as measured
-from fdgcl.operators import mixing, row_blocks
+from fdgcl.operators import mixing
 from fdgcl.operators.feature_correlation import FeatureCorrelation, feature_correlation
 from fdgcl.operators.stored import StoredOperator
 from tolerances import assert_within, gamma

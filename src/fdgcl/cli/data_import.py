@@ -46,9 +46,10 @@ def import_files(
         option(
             "--features",
             panel=DATA,
-            metavar="FILE",
-            text="Node features: Parquet, text or .npy.",
-            show_default="32 random numbers",
+            metavar="FILE|KIND",
+            text="Node features: Parquet, text or .npy; or spectral, degree or random "
+            "ones, made from the edges.",
+            show_default="32 spectral ones, made from the edges",
         ),
     ] = None,
     memory: Memory = None,
@@ -74,7 +75,8 @@ def import_files(
         ),
     ] = None,
     seed: Annotated[
-        int, option("--seed", kind=int, panel=RUN, text="Seed of random features.")
+        int,
+        option("--seed", kind=int, panel=RUN, text="Seed of features that are made."),
     ] = 0,
     dry_run: Annotated[
         bool,
@@ -118,7 +120,8 @@ def _show(found: Imported, terminal: Terminal) -> None:
     terminal.emit(facts)
     for text in found.notices:
         terminal.notice(text)
-    made = " (random: there were none)" if manifest.structural else ""
+    kind = manifest.structural
+    made = "" if kind is None else f" ({kind}: there were none)"
     terminal.say(
         f"{manifest.name}: {manifest.nodes:,} nodes, {manifest.edges:,} edges read, "
         f"{manifest.entries:,} neighbours stored, {manifest.features:,} features{made}"

@@ -71,9 +71,7 @@ class Mixing:
         """What some rows add to the product of the covariance and the weights."""
         if isinstance(rows, csr_array):
             mixed = self.mix(rows).numpy()
-            means = self.centring.means
-            assert means is not None
-            found = rows.T @ mixed - np.outer(means, mixed.sum(axis=0))
+            found = rows.T @ mixed - np.outer(self._means, mixed.sum(axis=0))
             return np.asarray(found * self.centring.weights[:, None])
         centred = self._centred(rows)
         product: NDArray[Any] = (centred.T @ (centred @ self._weights(centred))).numpy()
@@ -82,7 +80,7 @@ class Mixing:
     def mix(self, rows: Any) -> Tensor:
         """The mixtures of some rows; sparse ones are not made dense for it."""
         if isinstance(rows, csr_array):
-            return torch.from_numpy(rows @ self.weights - self._offset)
+            return torch.from_numpy(rows @ self.weights - self._means @ self.weights)
         centred = self._centred(rows)
         return centred @ self._weights(centred)
 
@@ -99,9 +97,9 @@ class Mixing:
         return found.sub_((total / nodes).float())
 
     @property
-    def _offset(self) -> NDArray[np.float64]:
+    def _means(self) -> NDArray[np.float64]:
         assert self.centring.means is not None
-        return self.centring.means @ self.weights
+        return self.centring.means
 
     def _centred(self, rows: NDArray[Any]) -> Tensor:
         # By torch: its products are threaded as this process is told, NumPy's are not.

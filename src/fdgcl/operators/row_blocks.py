@@ -12,51 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from fdgcl.graphs.store.row_blocks import SCAN_ROWS, RowBlocks
 from fdgcl.graphs.store.store import Store
 from fdgcl.operators.base import OnBlock
 from fdgcl.operators.sparse import csr_tensor
-
-# Work of a block, in stored neighbours; a row counts as some of them. Smaller blocks
-# are lost in overhead, larger ones fall out of a core's cache.
-BLOCK_WORK = 2**20
-ROW_WORK = 16
-SCAN_ROWS = 2**20
-
-
-@dataclass(frozen=True, eq=False)
-class RowBlocks:
-    """Consecutive rows of a store, some at a time.
-
-    Attributes:
-        bounds: The first row of each block, and the number of all rows.
-        largest: Neighbours in the largest block.
-    """
-
-    bounds: NDArray[np.int64]
-    largest: int
-
-    @property
-    def most_rows(self) -> int:
-        """Rows of the longest block."""
-        return int(np.diff(self.bounds).max())
-
-    @classmethod
-    def of(cls, store: Store) -> RowBlocks:
-        """Cut the rows of a store into blocks of about the same work."""
-        nodes = store.manifest.nodes
-        cuts: list[int] = []
-        places: list[int] = []
-        before = 0
-        for row, starts in store.starts.blocks(SCAN_ROWS):
-            work = (starts + ROW_WORK * np.arange(row, row + len(starts))) // BLOCK_WORK
-            new = np.flatnonzero(np.diff(work, prepend=before))
-            cuts += (row + new).tolist()
-            places += starts[new].tolist()
-            before = int(work[-1])
-        inside = sum(cut < nodes for cut in cuts)
-        bounds = np.array([0, *cuts[:inside], nodes], np.int64)
-        ends = np.array([0, *places[:inside], store.manifest.entries], np.int64)
-        return cls(bounds, int(np.diff(ends).max()))
 
 
 @dataclass(frozen=True, eq=False)

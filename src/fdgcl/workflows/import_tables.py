@@ -138,7 +138,7 @@ def _request(
     seed: int,
 ) -> Request:
     from fdgcl.graphs.files.options import TableOptions
-    from fdgcl.graphs.importing import Request, one_table
+    from fdgcl.graphs.importing import Request, kind_to_make, one_table
 
     return Request(
         Path(edges),
@@ -147,4 +147,5 @@ def _request(
         direction=direction,
         name=name,
         seed=seed,
+        made=kind_to_make(features),
     )

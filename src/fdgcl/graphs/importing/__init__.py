@@ -22,7 +22,13 @@ from fdgcl._progress import Progress, silent
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.graphs.importing.budget import Budget
 from fdgcl.graphs.importing.planning import ImportPlan, plan_import
-from fdgcl.graphs.importing.request import Request, claimed, clear, one_table
+from fdgcl.graphs.importing.request import (
+    Request,
+    claimed,
+    clear,
+    kind_to_make,
+    one_table,
+)
 from fdgcl.graphs.importing.stages import Import, lean_arrow
 from fdgcl.graphs.store.store import Store, manifest_path
 
@@ -30,6 +36,7 @@ __all__ = [
     "ImportPlan",
     "Request",
     "import_graph",
+    "kind_to_make",
     "one_table",
     "plan_import",
     "run_request",
@@ -60,12 +67,14 @@ def import_graph(
     Args:
         edges: The edge list, Parquet or text.
         store_folder: The store to be: a new or empty folder, or one begun before.
-        features: Parquet, text or `.npy`; without, 32 columns of random numbers.
+        features: Parquet, text or `.npy`; or the kind of features to make, as
+            `structural_features` has it: `spectral` (also without any), `degree` or
+            `random`, of which a store of one direction has `random` ones alone.
         direction: Whom a node gathers from: `symmetric` (from both sides, each pair at
             its larger weight), `out` (those it points to) or `in`.
         memory: Bytes that this process may hold in all.
         name: Short name; by default the edge list's file name without suffixes.
-        seed: Seed of random features.
+        seed: Seed of features that are made.
         progress: Called with the stage, what is done of it, and how much there is.
         **options: How to read the tables, as `TableOptions` has them: source, target,
             weight, id_column, by_order, drop, ...; of `missing`, error and drop-edges.
@@ -81,6 +90,7 @@ def import_graph(
         direction=direction,
         name=name,
         seed=seed,
+        made=kind_to_make(features),
     )
     return run_request(request, Path(store_folder), memory, progress)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fdgcl.graphs.importing.fitcost import PAGE_BYTES, FitCost
 from fdgcl.graphs.importing.index import BYTES_PER_NODE
+from fdgcl.graphs.structural import structural_bytes
 from fdgcl.planning import check_memory
 
 #: Batches on their way from the file, decoders, and what the allocators keep.
@@ -90,6 +91,20 @@ class Budget:
         merging = merge * min(entries, limits.range_entries)
         work = max(sorting, merging, _LEAST_WORK_BYTES)
         return min(self.memory, self.resident + OVERHEAD_BYTES + work)
+
+    def least_made(self, kind: str, nodes: int) -> int:
+        """The memory without which features cannot be made from the edges."""
+        fixed = self.resident + OVERHEAD_BYTES + _LEAST_WORK_BYTES
+        return fixed + (0 if kind == "random" else structural_bytes(kind, nodes))
+
+    def check_made(self, kind: str, nodes: int) -> None:
+        """Refuse an amount of memory that will not do to make features.
+
+        Raises:
+            InputError: It is too little; the message says what is enough.
+        """
+        purpose = f"to make {kind!r} features for {nodes:,} nodes ('random' takes none)"
+        check_memory(self.memory, self.least_made(kind, nodes), purpose)
 
     @property
     def work(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from fdgcl.graphs.files.table import Table
 from fdgcl.graphs.schema import FeatureSchema
+from fdgcl.graphs.store.store import Store
+from fdgcl.graphs.structural import COLUMNS, structural_features
 
 Block = NDArray[np.float32]
 Blocks = Generator[Block, None, None]
@@ -67,6 +69,37 @@ class RandomFeatures(Features):
             drawn = rng.standard_normal((count, self.width), np.float32)
             if start + count > skip:
                 yield drawn[max(0, skip - start) :, columns]
+
+
+class StructuralFeatures(Features):
+    """Features made from the edges of a store, all at once.
+
+    Args:
+        graph: Gives the store, once its edges are there.
+        nodes: How many it has.
+        kind: As `structural_features` has it.
+        seed: Of what is random in them.
+    """
+
+    def __init__(
+        self, graph: Callable[[], Store], nodes: int, kind: str, seed: int
+    ) -> None:
+        width = min(COLUMNS, nodes) if kind == "spectral" else COLUMNS
+        self.width = self.widest = width
+        self._graph, self._kind, self._seed = graph, kind, seed
+
+    def inputs(self, columns: slice) -> int:  # noqa: ARG002
+        """See `Features`; all are made together."""
+        return 1
+
+    def blocks(self, columns: slice, rows: int, skip: int) -> Blocks:
+        """See `Features`."""
+        for start in range(skip, len(self._made), rows):
+            yield self._made[start : start + rows, columns]
+
+    @cached_property
+    def _made(self) -> Block:
+        return structural_features(self._graph(), self._kind, seed=self._seed)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from fdgcl._files import DiskFullError
 from fdgcl._memory import describe_size, resident_bytes
 from fdgcl.graphs.importing.budget import Budget
 from fdgcl.graphs.importing.request import Request
+from fdgcl.graphs.structural import COLUMNS
 from fdgcl.planning import Plan, cost
 
-RANDOM_COLUMNS = 32
 # Nodes of a graph of which only edges are known.
 _EDGES_PER_NODE = 5
 _ID_BYTES = 8
@@ -53,26 +53,31 @@ def plan_import(request: Request, memory: int) -> ImportPlan:
     file = request.feature_file
     nodes = max(2, edges.rows // _EDGES_PER_NODE) if file is None else file.rows
     indexed, least = 0, budget.least(0)
-    width, width_known = RANDOM_COLUMNS, True
+    width, width_known = COLUMNS, True
     if file is not None:
         indexed = nodes if file.key is not None else 0
         budget.check_fit(file.cost())
         least = max(budget.least(indexed), budget.least_fit(file.cost()))
         width, width_known = file.guess()
     budget.check(indexed)
+    making = 0
+    if request.structural is not None:
+        making = budget.least_made(request.structural, nodes)
+        least = max(least, making)
     disk, temporary = disk_bytes(
         nodes, edges.rows, width, request.direction, weighted=edges.weighted
     )
     entries = edges.rows * (2 if request.direction == "symmetric" else 1)
+    peak = budget.peak(indexed, entries, weighted=edges.weighted)
     counted = f"{nodes:,} nodes"
     if file is None:
-        counted = f"perhaps {counted} (the edges will tell)"
+        counted = f"perhaps {counted} (known once the edges are read)"
     elif not file.rows_known:
         counted = f"about {counted}"
     about = "" if width_known else "about "
     return ImportPlan(
         does=(f"{counted}, about {edges.rows:,} edges, {about}{width:,} features",),
-        peak_bytes=budget.peak(indexed, entries, weighted=edges.weighted),
+        peak_bytes=max(peak, min(making, memory)),
         memory=memory,
         least_bytes=least,
         disk_bytes=disk,

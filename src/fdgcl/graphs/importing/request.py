@@ -20,6 +20,7 @@ from fdgcl.graphs.files.options import TableOptions
 from fdgcl.graphs.files.table import existing_file
 from fdgcl.graphs.importing.edgefile import EdgeFile
 from fdgcl.graphs.importing.featurefile import FeatureFile
+from fdgcl.graphs.structural import STRUCTURAL, check_structural
 
 FORMAT = "fdgcl-import-2"
 _REFUSED = "refused"
@@ -35,14 +36,17 @@ class Request:
     direction: str = "symmetric"
     name: str | None = None
     seed: int = 0
+    made: str | None = None
 
     def check(self) -> None:
-        """Refuse files that are not there, and choices that are none."""
+        """Refuse files that are not there, and options that no import has."""
         existing_file(self.edges, "edges")
         if self.features is not None:
             existing_file(self.features, "features")
         choose("direction", self.direction, dict.fromkeys(get_args(Direction)))
         check_seed("seed", self.seed)
+        if self.structural is not None:
+            check_structural(self.structural, self.direction)
         self.tables.refuse_unused(self.features, None)
         _refuse_not_in_a_store(self.tables)
 
@@ -59,6 +63,11 @@ class Request:
         return FeatureFile(self.features, self.tables, self.edge_file)
 
     @property
+    def structural(self) -> str | None:
+        """The kind of features made from the edges; None where a file has them."""
+        return (self.made or "spectral") if self.features is None else None
+
+    @property
     def called(self) -> str:
         """The graph's name."""
         return self.name or self.edges.name.split(".")[0] or "graph"
@@ -69,6 +78,7 @@ class Request:
             "format": FORMAT,
             "edges": _described(self.edges),
             "features": None if self.features is None else _described(self.features),
+            "structural": self.structural,
             "tables": self.tables.to_dict(),
             "direction": self.direction,
             "name": self.called,
@@ -117,15 +127,23 @@ class Request:
         write_json(note_path(folder), {**self.to_dict(), _REFUSED: refused})
 
 
+def kind_to_make(features: Any) -> str | None:
+    """The kind of features to make from the edges, if one is named."""
+    if isinstance(features, list | tuple) and len(features) == 1:
+        features = features[0]
+    named = isinstance(features, str) and features in STRUCTURAL
+    return features if named else None
+
+
 def one_table(features: Any) -> Path | None:
-    """The file of features.
+    """The file of features; None for those that are made.
 
     Raises:
         InputError: There are several, or it is something else than a file.
     """
     if isinstance(features, list | tuple) and len(features) < 2:
         features = features[0] if features else None
-    if features is None:
+    if features is None or kind_to_make(features) is not None:
         return None
     if isinstance(features, list | tuple | Mapping):
         message = (

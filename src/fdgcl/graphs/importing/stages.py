@@ -23,24 +23,26 @@ from fdgcl.graphs.importing.edgefile import EdgeFile
 from fdgcl.graphs.importing.featureblocks import BLOCK_COLUMNS, FeatureBlocks
 from fdgcl.graphs.importing.featurefile import FeatureFile
 from fdgcl.graphs.importing.featurefit import Fitted, Room
-from fdgcl.graphs.importing.featuresource import Features, RandomFeatures
+from fdgcl.graphs.importing.featuresource import (
+    Features,
+    RandomFeatures,
+    StructuralFeatures,
+)
 from fdgcl.graphs.importing.merging import Merge
 from fdgcl.graphs.importing.nodes import NodeFinder, Nodes
-from fdgcl.graphs.importing.planning import (
-    RANDOM_COLUMNS,
-    disk_bytes,
-    refuse_full_disk,
-)
+from fdgcl.graphs.importing.planning import disk_bytes, refuse_full_disk
 from fdgcl.graphs.importing.request import Request
 from fdgcl.graphs.importing.sorted_runs import Bins, finished_runs
 from fdgcl.graphs.importing.sorting import Sorted, Sorting
 from fdgcl.graphs.store.arrays import StoredArray, note_path
 from fdgcl.graphs.store.store import (
     Manifest,
+    Store,
     neighbours_path,
     weights_path,
     write_manifest,
 )
+from fdgcl.graphs.structural import COLUMNS
 
 _BLOCK = 1 << 20
 
@@ -171,10 +173,32 @@ class Import:
         )
 
     def _features(self, nodes: Nodes, fitted: Fitted | None) -> Features:
-        if self._feature_file is None:
-            return RandomFeatures(nodes.count, RANDOM_COLUMNS, self.request.seed)
-        assert fitted is not None
-        return self._feature_file.features(fitted)
+        kind, seed = self.request.structural, self.request.seed
+        if kind is None:
+            assert self._feature_file is not None
+            assert fitted is not None
+            return self._feature_file.features(fitted)
+        self.budget.check_made(kind, nodes.count)
+        if kind == "random":
+            return RandomFeatures(nodes.count, COLUMNS, seed)
+        return StructuralFeatures(lambda: self._graph(nodes), nodes.count, kind, seed)
+
+    def _graph(self, nodes: Nodes) -> Store:
+        """The store as far as it is there once the edges are merged."""
+        manifest = Manifest(
+            name=self.request.called,
+            source=str(self.request.edges),
+            nodes=nodes.count,
+            entries=StoredArray.open(neighbours_path(self.folder)).shape[0],
+            edges=self._edge_file.rows,
+            direction=self.request.direction,
+            weighted=self._edge_file.weighted,
+            ids=nodes.ids,
+            features=0,
+            block_columns=BLOCK_COLUMNS,
+            structural=self.request.structural,
+        )
+        return Store(self.folder, manifest)
 
     def _sort(self, nodes: Nodes, limits: Limits) -> Sorted:
         """Sort the edges into runs."""
@@ -227,20 +251,12 @@ class Import:
     def _finish(
         self, nodes: Nodes, features: Features, fitted: Fitted | None, found: Sorted
     ) -> None:
-        weighted = self._edge_file.weighted and not self._drop_ones()
-        manifest = Manifest(
-            name=self.request.called,
-            source=str(self.request.edges),
-            nodes=nodes.count,
-            entries=StoredArray.open(neighbours_path(self.folder)).shape[0],
+        manifest = replace(
+            self._graph(nodes).manifest,
             edges=found.edges,
-            direction=self.request.direction,
-            weighted=weighted,
-            ids=nodes.ids,
+            weighted=self._edge_file.weighted and not self._drop_ones(),
             features=features.width,
-            block_columns=BLOCK_COLUMNS,
             feature_names=features.names,
-            structural="random" if self._feature_file is None else None,
             feature_schema=None if fitted is None else fitted.schema.to_dict(),
             reading=tuple(self._reading(nodes, fitted, found)),
         )

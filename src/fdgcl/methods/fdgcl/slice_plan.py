@@ -9,9 +9,9 @@ from itertools import pairwise
 from fdgcl._checks import check_count
 from fdgcl._memory import resident_bytes
 from fdgcl.executors.base import cores
+from fdgcl.graphs.store.row_blocks import RowBlocks
 from fdgcl.graphs.store.store import Manifest, Store
 from fdgcl.methods.fdgcl.settings import Settings
-from fdgcl.operators.row_blocks import RowBlocks
 from fdgcl.planning import Plan, check_memory
 from fdgcl.planning.cost import diffuse_seconds, diffused_bytes
 
