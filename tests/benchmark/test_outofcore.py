@@ -20,9 +20,9 @@ from fdgcl.benchmark.outofcore import (
     GENERATE,
     Order,
     StageError,
-    check_disk,
     commands,
     needed_disk,
+    refuse_full_disk,
     run_out_of_core,
 )
 from fdgcl.benchmark.workplace import disk_rates, work_folder
@@ -266,9 +266,9 @@ def test_a_disk_too_small_is_refused(
     kept = graph + 3 * features + 10**7 * 4 * 128
     assert kept < needed_disk(order) < 2 * kept
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage(0, 0, kept))
-    with pytest.raises(InputError, match=r"GB free, and 10,000,000 nodes and 100,000"):
-        check_disk(order, tmp_path)
-    check_disk(SMALL, tmp_path)
+    with pytest.raises(InputError, match=r"of free disk, and 10,000,000 nodes and 100"):
+        refuse_full_disk(order, tmp_path)
+    refuse_full_disk(SMALL, tmp_path)
 
 
 def test_the_disk_is_timed_and_nothing_stays(tmp_path: Path) -> None:

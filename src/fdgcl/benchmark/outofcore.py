@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fdgcl._files import DiskFullError
-from fdgcl._memory import describe_size
 from fdgcl.benchmark.problems import check_edges
 from fdgcl.benchmark.processes import Watched, check_linux, folder_bytes, watch
 from fdgcl.benchmark.workplace import disk_rates
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.planning import check_disk
 from fdgcl.planning.cost import (
     Problem,
     diffused_bytes,
@@ -177,7 +175,7 @@ def run_out_of_core(
     """
     check_linux()
     check_edges(order.nodes, order.edges, "--edges")
-    check_disk(order, folder)
+    refuse_full_disk(order, folder)
     disk = disk_rates(folder, _probe_bytes(order))
     stages = []
     wanted = commands(order, folder)
@@ -233,16 +231,11 @@ def needed_disk(order: Order) -> int:
     return int(1.05 * needed)
 
 
-def check_disk(order: Order, folder: Path) -> None:
+def refuse_full_disk(order: Order, folder: Path) -> None:
     """Refuse to begin what the disk cannot hold."""
-    free, needed = shutil.disk_usage(folder).free, needed_disk(order)
-    if free < needed:
-        message = (
-            f"{folder} has {describe_size(free)} free, and {order.nodes:,} nodes and "
-            f"{order.edges:,} edges need {describe_size(needed)}: choose another "
-            "--folder or a smaller graph"
-        )
-        raise DiskFullError(message)
+    purpose = f"{order.nodes:,} nodes and {order.edges:,} edges need"
+    remedy = "choose another --folder or a smaller graph"
+    check_disk(folder, needed_disk(order), purpose, remedy)
 
 
 def _probe_bytes(order: Order) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -19,12 +20,7 @@ from fdgcl.evaluation.inputs import (
     check_splits,
 )
 from fdgcl.evaluation.results import KNNResult, KNNValueResult
-from fdgcl.evaluation.ridge import (
-    absolute_error,
-    check_variation,
-    r_squared,
-    squared_errors,
-)
+from fdgcl.evaluation.ridge import check_variation, squared_errors, value_scores
 
 if TYPE_CHECKING:
     from fdgcl.graphs import Splits
@@ -122,13 +118,7 @@ def knn_values(
         on_test = _means(unit, train, y[train], test, [choices[best]])[0]
         chosen.append(choices[best])
         scores.append([(on_test, y[test]), (on_val[best], y[val])])
-    return KNNValueResult(
-        test=tuple(r_squared(*test) for test, _ in scores),
-        val=tuple(r_squared(*val) for _, val in scores),
-        test_mae=tuple(absolute_error(*test) for test, _ in scores),
-        val_mae=tuple(absolute_error(*val) for _, val in scores),
-        k=tuple(chosen),
-    )
+    return KNNValueResult(**value_scores(scores), k=tuple(chosen))
 
 
 def _numbers(ks: Sequence[int]) -> list[int]:
@@ -148,27 +138,34 @@ def _predict(
     unit: Tensor, train: Ints, train_labels: Ints, rows: Ints, ks: Sequence[int]
 ) -> Ints:
     """Return the majority class of each row for each k, (ks, rows)."""
-    classes = torch.from_numpy(train_labels).to(unit.device)
-    votes = torch.nn.functional.one_hot(classes).float()
-    parts = []
-    for nearest in _nearest(unit, train, rows, max(ks)):
-        counts = votes[nearest].cumsum(1)
-        most = nearest.shape[1]
-        decided = [counts[:, min(k, most) - 1].argmax(1) for k in ks]
-        parts.append(torch.stack(decided).cpu().numpy())
-    return np.concatenate(parts, axis=1)
+    votes = torch.nn.functional.one_hot(torch.from_numpy(train_labels)).float()
+    return _decided(unit, train, votes, rows, ks, lambda sums, _: sums.argmax(1))
 
 
 def _means(
     unit: Tensor, train: Ints, values: Floats, rows: Ints, ks: Sequence[int]
 ) -> Floats:
     """Return the mean value of each row's neighbours for each k, (ks, rows)."""
-    known = torch.from_numpy(values).to(unit.device)
+    known = torch.from_numpy(values)
+    return _decided(unit, train, known, rows, ks, lambda sums, k: sums / k)
+
+
+def _decided(
+    unit: Tensor,
+    train: Ints,
+    known: Tensor,
+    rows: Ints,
+    ks: Sequence[int],
+    decide: Callable[[Tensor, int], Tensor],
+) -> npt.NDArray[Any]:
+    """Decide on each row by a sum over its k nearest, and how many they are."""
+    known = known.to(unit.device)
     parts = []
     for nearest in _nearest(unit, train, rows, max(ks)):
         sums, most = known[nearest].cumsum(1), nearest.shape[1]
-        means = [sums[:, min(k, most) - 1] / min(k, most) for k in ks]
-        parts.append(torch.stack(means).cpu().numpy())
+        counts = [min(k, most) for k in ks]
+        decided = [decide(sums[:, count - 1], count) for count in counts]
+        parts.append(torch.stack(decided).cpu().numpy())
     return np.concatenate(parts, axis=1)
 
 

@@ -87,13 +87,7 @@ def ridge_probe(
         chosen.append(grid[best])
         if progress is not None:
             progress(split + 1, len(splits))
-    return RidgeResult(
-        test=tuple(r_squared(*test) for test, _ in scores),
-        val=tuple(r_squared(*val) for _, val in scores),
-        test_mae=tuple(absolute_error(*test) for test, _ in scores),
-        val_mae=tuple(absolute_error(*val) for _, val in scores),
-        penalty=tuple(chosen),
-    )
+    return RidgeResult(**value_scores(scores), penalty=tuple(chosen))
 
 
 def squared_errors(predictions: Floats, y: Floats) -> Floats:
@@ -110,6 +104,27 @@ def r_squared(predictions: Floats, y: Floats) -> float:
 def absolute_error(predictions: Floats, y: Floats) -> float:
     """Return the mean absolute error."""
     return float(np.abs(predictions - y).mean())
+
+
+def value_scores(
+    splits: Sequence[Sequence[tuple[Floats, Floats]]],
+) -> dict[str, tuple[float, ...]]:
+    """Score predictions by R² and mean absolute error, by the names of `ValueScores`.
+
+    Args:
+        splits: Of each split the predictions and values of test nodes, then those of
+            validation nodes.
+
+    Example:
+        >>> exact = np.array([1.0, 2.0]), np.array([1.0, 2.0])
+        >>> value_scores([(exact, exact)])["test"]
+        (1.0,)
+    """
+    scores = {}
+    for part, pairs in zip(("test", "val"), zip(*splits, strict=True), strict=True):
+        scores[part] = tuple(r_squared(*pair) for pair in pairs)
+        scores[f"{part}_mae"] = tuple(absolute_error(*pair) for pair in pairs)
+    return scores
 
 
 def check_variation(splits: Splits, y: Floats) -> None:

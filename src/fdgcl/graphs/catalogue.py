@@ -8,7 +8,9 @@ note says why.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["homophilic", "heterophilic", "many graphs"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Dataset:
     name: str
     sizes: Sizes
     paper: Sizes | None
-    kind: Literal["homophilic", "heterophilic", "many graphs"]
+    kind: Kind
     undirected: bool
     split: SplitRule
     source: str
@@ -103,96 +105,63 @@ class Dataset:
     attributes: int = 0
 
 
-_PUBLIC = SplitRule("public", 1)
+@dataclass(frozen=True)
+class _Family:
+    """What the datasets of one source have in common."""
+
+    kind: Kind
+    split: SplitRule
+    source: str
+    licence: str
+    undirected: bool = False
+
+    def dataset(
+        self, name: str, sizes: Sizes, paper: Sizes | None = None, **others: Any
+    ) -> Dataset:
+        """One of them, with the rest of its fields."""
+        return Dataset(name, sizes, paper, **vars(self), **others)
+
+
+def _pyg(kind: str, key: str, raw: str | None = None, **options: object) -> Loader:
+    given = tuple(options.items())
+    return Loader("pyg", f"{key}/raw" if raw is None else raw, kind, key, given)
+
+
 _GEOM = SplitRule("geom-gcn", 10)
-_AMAZON = SplitRule("random 10/10/80, seed 0", 10, train=0.1, val=0.1)
-_FOLDS = SplitRule("folds, drawn by seed", 10)
 _GEOM_SOURCE = "Geom-GCN (github.com/graphdml-uiuc-jlu/geom-gcn)"
 _UNSTATED = "not stated by the source"
-
-
-def _planetoid(name: str, key: str, sizes: Sizes, paper: Sizes, note: str) -> Dataset:
-    return Dataset(
-        name,
-        sizes,
-        paper,
-        "homophilic",
-        undirected=True,
-        split=_PUBLIC,
-        source="Planetoid (github.com/kimiyoung/planetoid)",
-        licence="MIT",
-        loader=Loader("pyg", f"{key}/raw", "Planetoid", key),
-        note=note,
-    )
-
-
-def _amazon(name: str, sizes: Sizes, paper: Sizes, note: str) -> Dataset:
-    key = name.capitalize()
-    return Dataset(
-        name,
-        sizes,
-        paper,
-        "homophilic",
-        undirected=True,
-        split=_AMAZON,
-        source="Amazon co-purchases (github.com/shchur/gnn-benchmark)",
-        licence="MIT",
-        loader=Loader("pyg", f"{key}/raw", "Amazon", key),
-        note=note,
-    )
-
-
-def _webkb(
-    name: str, sizes: Sizes, paper: Sizes, note: str, entries: int | None = None
-) -> Dataset:
-    return Dataset(
-        name,
-        sizes,
-        paper,
-        "heterophilic",
-        undirected=False,
-        split=_GEOM,
-        source=f"WebKB, {_GEOM_SOURCE}",
-        licence=_UNSTATED,
-        loader=Loader("pyg", f"{name}/raw", "WebKB", name),
-        feature_entries=entries,
-        note=note,
-    )
-
-
-def _wikipedia(name: str, sizes: Sizes) -> Dataset:
-    options = (("geom_gcn_preprocess", True),)
-    return Dataset(
-        name,
-        sizes,
-        sizes,
-        "heterophilic",
-        undirected=False,
-        split=_GEOM,
-        source=f"Wikipedia (MUSAE), {_GEOM_SOURCE}",
-        licence=_UNSTATED,
-        loader=Loader("pyg", f"{name}/geom_gcn/raw", "WikipediaNetwork", name, options),
-        note="Edges point from a page to the pages it links to, and direction matters.",
-    )
-
-
-def _tu(
-    name: str, key: str, sizes: Sizes, graphs: int, note: str, attributes: int = 0
-) -> Dataset:
-    return Dataset(
-        name,
-        sizes,
-        None,
-        "many graphs",
-        undirected=True,
-        split=_FOLDS,
-        source="TUDataset (chrsmrrs.github.io/datasets)",
-        licence=_UNSTATED,
-        loader=Loader("pyg", f"{key}/raw", "TUDataset", key),
-        note=note,
-        graphs=graphs,
-        attributes=attributes,
-    )
+_PLANETOID = _Family(
+    "homophilic",
+    SplitRule("public", 1),
+    "Planetoid (github.com/kimiyoung/planetoid)",
+    "MIT",
+    undirected=True,
+)
+_AMAZON = _Family(
+    "homophilic",
+    SplitRule("random 10/10/80, seed 0", 10, train=0.1, val=0.1),
+    "Amazon co-purchases (github.com/shchur/gnn-benchmark)",
+    "MIT",
+    undirected=True,
+)
+_ARXIV = _Family(
+    "homophilic",
+    SplitRule("official", 1),
+    "Open Graph Benchmark (ogb.stanford.edu)",
+    "ODC-BY",
+)
+_WEBKB = _Family("heterophilic", _GEOM, f"WebKB, {_GEOM_SOURCE}", _UNSTATED)
+_WIKIPEDIA = _Family(
+    "heterophilic", _GEOM, f"Wikipedia (MUSAE), {_GEOM_SOURCE}", _UNSTATED
+)
+_TU = _Family(
+    "many graphs",
+    SplitRule("folds, drawn by seed", 10),
+    "TUDataset (chrsmrrs.github.io/datasets)",
+    _UNSTATED,
+    undirected=True,
+)
+_PAGES = "Edges point from a page to the pages it links to, and direction matters."
 
 
 _ALL = (
@@ -207,83 +176,100 @@ _ALL = (
         licence="Apache-2.0",
         note="Its node order and its split are not Planetoid's.",
     ),
-    _planetoid(
+    _PLANETOID.dataset(
         "cora",
-        "Cora",
         Sizes(2708, 1433, 7, 10556),
         Sizes(2708, 1433, 7, 5429),
-        "The paper counts citations, two of which may join the same two papers.",
+        loader=_pyg("Planetoid", "Cora"),
+        note="The paper counts citations, two of which may join the same two papers.",
     ),
-    _planetoid(
+    _PLANETOID.dataset(
         "citeseer",
-        "CiteSeer",
         Sizes(3327, 3703, 6, 9104),
         Sizes(3327, 3703, 6, 4732),
-        "The paper counts half of the 9464 stored entries, loops and repeats included.",
+        loader=_pyg("Planetoid", "CiteSeer"),
+        note="The paper counts half of the 9464 stored entries, loops and repeats "
+        "included.",
     ),
-    _planetoid(
+    _PLANETOID.dataset(
         "pubmed",
-        "PubMed",
         Sizes(19717, 500, 3, 88648),
         Sizes(19717, 500, 3, 88651),
-        "The paper counts both directions and three self-loops.",
+        loader=_pyg("Planetoid", "PubMed"),
+        note="The paper counts both directions and three self-loops.",
     ),
-    _amazon(
+    _AMAZON.dataset(
         "computers",
         Sizes(13752, 767, 10, 491722),
         Sizes(13752, 767, 10, 574418),
-        "The paper counts each of the 287209 directed edges twice.",
+        loader=_pyg("Amazon", "Computers"),
+        note="The paper counts each of the 287209 directed edges twice.",
     ),
-    _amazon(
+    _AMAZON.dataset(
         "photo",
         Sizes(7650, 745, 8, 238162),
         Sizes(7650, 745, 8, 119081),
-        "The paper counts undirected edges once.",
+        loader=_pyg("Amazon", "Photo"),
+        note="The paper counts undirected edges once.",
     ),
-    Dataset(
+    _ARXIV.dataset(
         "ogbn-arxiv",
         Sizes(169343, 128, 40, 1166243),
         Sizes(169343, 128, 40, 1166243),
-        "homophilic",
-        undirected=False,
-        split=SplitRule("official", 1),
-        source="Open Graph Benchmark (ogb.stanford.edu)",
-        licence="ODC-BY",
         loader=Loader("ogb", "ogbn_arxiv/raw"),
     ),
-    Dataset(
+    _ARXIV.dataset(
         "ogbn-arxiv-nofeat",
         Sizes(169343, 0, 40, 1166243),
-        None,
-        "homophilic",
-        undirected=False,
-        split=SplitRule("official", 1),
-        source="Open Graph Benchmark (ogb.stanford.edu)",
-        licence="ODC-BY",
         note="ogbn-arxiv without its features: for speed and scale, not for accuracy.",
     ),
-    _webkb(
+    _WEBKB.dataset(
         "texas",
         Sizes(183, 1703, 5, 325),
         Sizes(183, 1793, 5, 309),
-        "The paper leaves out 16 self-loops; its 1793 features must be 1703.",
+        loader=_pyg("WebKB", "texas"),
+        note="The paper leaves out 16 self-loops; its 1793 features must be 1703.",
     ),
-    _webkb(
+    _WEBKB.dataset(
         "cornell",
         Sizes(183, 1703, 5, 298),
         Sizes(183, 1703, 5, 295),
-        "The paper leaves out 3 self-loops; Geom-GCN's repository has Texas' features "
-        "under Cornell's name, and such a file is refused.",
-        entries=17240,
+        loader=_pyg("WebKB", "cornell"),
+        note="The paper leaves out 3 self-loops; Geom-GCN's repository has Texas' "
+        "features under Cornell's name, and such a file is refused.",
+        feature_entries=17240,
     ),
-    _webkb(
+    _WEBKB.dataset(
         "wisconsin",
         Sizes(251, 1703, 5, 515),
         Sizes(251, 1703, 5, 466),
-        "The paper counts undirected edges once, and the 16 self-loops.",
+        loader=_pyg("WebKB", "wisconsin"),
+        note="The paper counts undirected edges once, and the 16 self-loops.",
     ),
-    _wikipedia("chameleon", Sizes(2277, 2325, 5, 36101)),
-    _wikipedia("squirrel", Sizes(5201, 2089, 5, 217073)),
+    _WIKIPEDIA.dataset(
+        "chameleon",
+        Sizes(2277, 2325, 5, 36101),
+        Sizes(2277, 2325, 5, 36101),
+        loader=_pyg(
+            "WikipediaNetwork",
+            "chameleon",
+            "chameleon/geom_gcn/raw",
+            geom_gcn_preprocess=True,
+        ),
+        note=_PAGES,
+    ),
+    _WIKIPEDIA.dataset(
+        "squirrel",
+        Sizes(5201, 2089, 5, 217073),
+        Sizes(5201, 2089, 5, 217073),
+        loader=_pyg(
+            "WikipediaNetwork",
+            "squirrel",
+            "squirrel/geom_gcn/raw",
+            geom_gcn_preprocess=True,
+        ),
+        note=_PAGES,
+    ),
     Dataset(
         "crocodile",
         Sizes(11631, 13183, 5, 180020),
@@ -335,20 +321,21 @@ _ALL = (
         loader=Loader("ogb", "ogbn_arxiv/raw"),
         note="Classes are fifths of the publication years.",
     ),
-    _tu(
+    _TU.dataset(
         "proteins",
-        "PROTEINS",
         Sizes(43471, 3, 2, 162088),
-        1113,
-        "Features are the 3 node labels; the one attribute comes behind them if asked.",
+        loader=_pyg("TUDataset", "PROTEINS"),
+        graphs=1113,
+        note="Features are the 3 node labels; the one attribute comes behind them if "
+        "asked.",
         attributes=1,
     ),
-    _tu(
+    _TU.dataset(
         "dd",
-        "DD",
         Sizes(334925, 89, 2, 1686092),
-        1178,
-        "Features are the 89 node labels, seven of which no node has.",
+        loader=_pyg("TUDataset", "DD"),
+        graphs=1178,
+        note="Features are the 89 node labels, seven of which no node has.",
     ),
 )
 

@@ -15,7 +15,7 @@ from fdgcl._checks import InputError
 from fdgcl._html import Fact, table
 from fdgcl.graphs import _validate
 from fdgcl.graphs.graph import Features, Graph
-from fdgcl.graphs.labels import as_codes
+from fdgcl.graphs.labels import as_codes, count_classes
 
 Indices = npt.NDArray[np.int64]
 
@@ -89,9 +89,7 @@ class GraphDataset:
     @property
     def num_classes(self) -> int:
         """Number of classes; 0 without labels."""
-        if self.class_names is not None:
-            return len(self.class_names)
-        return 0 if self.y is None else int(self.y.max(initial=-1)) + 1
+        return count_classes(self.y, self.class_names)
 
     @cached_property
     def graph_of_node(self) -> Indices:
@@ -116,18 +114,9 @@ class GraphDataset:
         """
         at = range(self.num_graphs)[position]
         rows = slice(int(self.ptr[at]), int(self.ptr[at + 1]))
-        whole, features = self.graph, self.graph.features
         try:
-            return Graph(
-                whole.adjacency[rows, rows],
-                features=None if features is None else features[rows],
-                y=None if whole.y is None else whole.y[rows],
-                targets=None if whole.targets is None else whole.targets.rows(rows),
-                ids=whole.ids[rows] if self.has_node_ids else _unnamed(),
-                class_names=whole.class_names,
-                feature_names=whole.feature_names,
-                name=f"{self.name}-{self.ids[at]}",
-                source=self.source,
+            return self._part(
+                rows, name=f"{self.name}-{self.ids[at]}", source=self.source
             )
         except InputError as error:
             message = f"graph {self.ids[at]} of {self.name} cannot stand alone: {error}"
@@ -146,8 +135,18 @@ class GraphDataset:
         sizes = np.diff(self.ptr)[chosen]
         ptr = np.concatenate(([0], np.cumsum(sizes)))
         rows = np.repeat(self.ptr[chosen] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        return replace(
+            self,
+            graph=self._part(rows),
+            ptr=ptr,
+            y=None if self.y is None else self.y[chosen],
+            ids=self.ids[chosen],
+        )
+
+    def _part(self, rows: Any, name: str = "graph", source: str = "memory") -> Graph:
+        """Some rows of all graphs, and the edges among them."""
         whole, features = self.graph, self.graph.features
-        graph = Graph(
+        return Graph(
             whole.adjacency[rows][:, rows],
             features=None if features is None else features[rows],
             y=None if whole.y is None else whole.y[rows],
@@ -155,13 +154,8 @@ class GraphDataset:
             ids=whole.ids[rows] if self.has_node_ids else _unnamed(),
             class_names=whole.class_names,
             feature_names=whole.feature_names,
-        )
-        return replace(
-            self,
-            graph=graph,
-            ptr=ptr,
-            y=None if self.y is None else self.y[chosen],
-            ids=self.ids[chosen],
+            name=name,
+            source=source,
         )
 
     @classmethod

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from fdgcl._html import Fact, table
 from fdgcl.graphs import _validate
+from fdgcl.graphs.labels import count_classes
 from fdgcl.graphs.splits import Splits
 from fdgcl.graphs.targets import Targets
 
@@ -119,9 +120,7 @@ class Graph:
     @property
     def num_classes(self) -> int:
         """Number of classes; 0 without labels."""
-        if self.class_names is not None:
-            return len(self.class_names)
-        return 0 if self.y is None else int(self.y.max(initial=-1)) + 1
+        return count_classes(self.y, self.class_names)
 
     @cached_property
     def is_symmetric(self) -> bool:

@@ -66,6 +66,22 @@ def as_codes(
     return encode_labels(values)
 
 
+def count_classes(codes: Codes | None, class_names: Sequence[str] | None) -> int:
+    """Return the number of classes; 0 without labels.
+
+    Args:
+        codes: Class codes, -1 for unlabelled.
+        class_names: Names of all classes, if they have some.
+
+    Example:
+        >>> count_classes(np.array([0, 2, -1]), None)
+        3
+    """
+    if class_names is not None:
+        return len(class_names)
+    return 0 if codes is None else int(codes.max(initial=-1)) + 1
+
+
 def _missing(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if array.dtype == object:
         return np.asarray(array == "", np.bool_)

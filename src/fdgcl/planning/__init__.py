@@ -1,5 +1,5 @@
 """What a step will take of memory, disk and time, told before anything runs."""
 
-from fdgcl.planning.plan import Plan, check_memory
+from fdgcl.planning.plan import Plan, check_disk, check_memory
 
-__all__ = ["Plan", "check_memory"]
+__all__ = ["Plan", "check_disk", "check_memory"]

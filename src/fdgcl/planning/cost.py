@@ -113,7 +113,12 @@ _MAY_BE_ZERO = ("edges", "entries", "epochs", "products")
 def import_seconds(
     edges: int, nodes: int, features: int, *, rates: Rates = RATES
 ) -> float:
-    """Seconds of `fdgcl data import`."""
+    """Seconds of `fdgcl data import`.
+
+    Example:
+        >>> round(import_seconds(10**8, 10**7, 64))
+        33
+    """
     return _total(_import_work(edges, nodes, features), rates)
 
 
@@ -150,14 +155,24 @@ def diffuse_seconds(
 def train_seconds(
     nodes: int, features: int, dim: int, epochs: int, *, rates: Rates = RATES
 ) -> float:
-    """Seconds of `fdgcl train` but for the embedding: statistics and epochs."""
+    """Seconds of `fdgcl train` but for the embedding: statistics and epochs.
+
+    Example:
+        >>> round(train_seconds(10**7, 64, 128, epochs=3) / 60)
+        2
+    """
     return _total(_train_work(nodes, features, dim, epochs), rates)
 
 
 def embed_seconds(
     nodes: int, features: int, dim: int, *, rates: Rates = RATES
 ) -> float:
-    """Seconds to embed all nodes and write the embedding, by `fdgcl train`."""
+    """Seconds to embed all nodes and write the embedding, by `fdgcl train`.
+
+    Example:
+        >>> round(embed_seconds(10**7, 64, 128))
+        20
+    """
     return _total(_embed_work(nodes, features, dim), rates)
 
 
@@ -180,7 +195,12 @@ def train_flops(nodes: int, features: int, dim: int, epochs: int, width: int) ->
 
 
 def describe_seconds(seconds: float) -> str:
-    """An expected time as a short text: no more digits than it is worth."""
+    """An expected time as a short text: no more digits than it is worth.
+
+    Example:
+        >>> describe_seconds(150)
+        '2 min'
+    """
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:
@@ -189,14 +209,25 @@ def describe_seconds(seconds: float) -> str:
 
 
 def stage_seconds(problem: Problem, stage: str, *, rates: Rates = RATES) -> float:
-    """Seconds of a whole command, by its stage of `STAGES`."""
+    """Seconds of a whole command, by its stage of `STAGES`.
+
+    Example:
+        >>> problem = Problem(10, 20, 40, 5, 4, 1, columns=5, products=2)
+        >>> stage_seconds(problem, "import") > RATES.import_start
+        True
+    """
     return _total(stage_work(problem, stage), rates)
 
 
 def store_bytes(
     nodes: int, entries: int, features: int, *, weighted: bool = False
 ) -> int:
-    """Bytes of a store but for its ids: starts, neighbours, weights and features."""
+    """Bytes of a store but for its ids: starts, neighbours, weights and features.
+
+    Example:
+        >>> store_bytes(nodes=2, entries=3, features=5)
+        76
+    """
     neighbour = 4 if nodes < 2**31 else 8
     graph = 8 * (nodes + 1) + entries * (neighbour + (4 if weighted else 0))
     return graph + 4 * nodes * features
@@ -205,7 +236,12 @@ def store_bytes(
 def import_temporary_bytes(
     edges: int, *, symmetric: bool = True, weighted: bool = False
 ) -> int:
-    """Bytes of the sorted runs of an import: a key, and a weight, for each way."""
+    """Bytes of the sorted runs of an import: a key, and a weight, for each way.
+
+    Example:
+        >>> import_temporary_bytes(100)
+        1600
+    """
     ways = 2 if symmetric else 1
     return ways * edges * (8 + (4 if weighted else 0))
 
@@ -213,12 +249,22 @@ def import_temporary_bytes(
 def diffused_bytes(
     nodes: int, features: int, orders: int = 2, itemsize: int = 4
 ) -> int:
-    """Bytes of the diffused features."""
+    """Bytes of the diffused features.
+
+    Example:
+        >>> diffused_bytes(nodes=2, features=5)
+        80
+    """
     return itemsize * orders * nodes * features
 
 
 def embedding_bytes(nodes: int, dim: int, id_bytes: int = 8) -> int:
-    """Bytes of the embedding: float32, and an id a row, not compressed."""
+    """Bytes of the embedding: float32, and an id a row, not compressed.
+
+    Example:
+        >>> embedding_bytes(nodes=2, dim=4)
+        48
+    """
     return nodes * (4 * dim + id_bytes)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from fdgcl._checks import InputError
+from fdgcl._files import DiskFullError
 from fdgcl._memory import describe_size
 from fdgcl.planning.cost import describe_seconds
 
@@ -106,3 +109,32 @@ def check_memory(memory: int, least: float, purpose: str = "") -> None:
         enough = " ".join(filter(None, [describe_size(_SPARE * least), purpose]))
         message = f"memory must be at least {enough}, got {describe_size(memory)}"
         raise InputError(message)
+
+
+def check_disk(folder: Path, needed: int, purpose: str, remedy: str = "") -> None:
+    """Refuse to begin what the disk cannot hold.
+
+    Args:
+        folder: Where it goes, which need not be there yet.
+        needed: Bytes that it takes beside what is there.
+        purpose: What takes them, in words, such as `the embedding takes`.
+        remedy: What to do about it, if that is not obvious.
+
+    Raises:
+        DiskFullError: There is less room.
+
+    Example:
+        >>> check_disk(Path("."), 10**18, "the universe takes")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        fdgcl._files.DiskFullError: . has ... of free disk, and the universe takes 1 EB
+    """
+    there = folder.absolute()
+    while not there.exists():
+        there = there.parent
+    free = shutil.disk_usage(there).free
+    if needed > free:
+        message = (
+            f"{folder} has {describe_size(free)} of free disk, and {purpose} "
+            f"{describe_size(needed)}{': ' if remedy else ''}{remedy}"
+        )
+        raise DiskFullError(message)

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fdgcl._checks import InputError
@@ -60,10 +58,6 @@ class ParquetTable(Table):
         """What the column's type says it holds."""
         return kind_of(self._type(column))
 
-    def is_vector(self, column: int) -> bool:
-        """Whether the column holds a list in each row."""
-        return self.kind(column) == "vector"
-
     def columns(
         self,
         wanted: Sequence[int],
@@ -89,21 +83,6 @@ class ParquetTable(Table):
         ]
         return columns[: len(as_is)], found
 
-    def read_vectors(self, column: int) -> npt.NDArray[np.float32]:
-        """Return a column of lists as the rows of a matrix.
-
-        Raises:
-            InputError: The lists differ in length, or hold something but numbers.
-        """
-        name = self.names[column]
-        rows = self._load([column])[0]
-        lengths = pc.list_value_length(rows)
-        if rows.null_count or len(pc.unique(lengths)) != 1 or lengths[0].as_py() == 0:
-            other = pc.fill_null(pc.not_equal(lengths, lengths[0]), True)
-            raise self._uneven(name, max(int(pc.index(other, True).as_py()), 0) + 1)
-        flat = numbers_of(self, pc.list_flatten(rows), column)
-        return np.asarray(flat.to_numpy()).reshape(len(rows), -1)
-
     @property
     def num_rows(self) -> int:
         """Number of rows."""
@@ -119,24 +98,6 @@ class ParquetTable(Table):
                 column = numbers_of(self, columns[len(as_is) + place], number, first)
                 found[:, place] = column.to_numpy(zero_copy_only=False)
             yield Batch(first, columns[: len(as_is)], found)
-
-    def vector_batches(self, column: int, *, rows: int, skip: int) -> Iterator[Batch]:
-        """Read a column of lists by parts, as rows of a matrix.
-
-        Raises:
-            InputError: As `read_vectors`.
-        """
-        name, width = self.names[column], None
-        for first, (vectors,) in self._stream([column], rows, skip):
-            lengths = pc.list_value_length(vectors)
-            width = width or lengths[0].as_py() or 1
-            other = pc.fill_null(pc.not_equal(lengths, width), True)
-            row = int(pc.index(other, True).as_py())
-            if row >= 0:
-                raise self._uneven(name, first + row + 1)
-            flat = numbers_of(self, vectors.flatten(), column, first)
-            values = np.asarray(flat.to_numpy(zero_copy_only=False))
-            yield Batch(first, [], values.reshape(len(vectors), width))
 
     def _stream(
         self, columns: Sequence[int], rows: int, skip: int
@@ -163,12 +124,6 @@ class ParquetTable(Table):
         if row == 0:
             message = f"{self.path} has no rows"
             raise InputError(message)
-
-    def _uneven(self, name: str, row: int) -> InputError:
-        return InputError(
-            f"{self.path} must have vectors of one length in column {name!r}; row "
-            f"{row} is missing, empty or of another length than row 1"
-        )
 
     def _wanted(self, columns: Sequence[int]) -> list[str]:
         wanted = [self.names[number] for number in columns]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from fdgcl._files import DiskFullError
-from fdgcl._memory import describe_size, resident_bytes
+from fdgcl._memory import resident_bytes
 from fdgcl.graphs.importing.budget import Budget
 from fdgcl.graphs.importing.request import Request
 from fdgcl.graphs.structural import COLUMNS
-from fdgcl.planning import Plan, cost
+from fdgcl.planning import Plan, check_disk, cost
 
 # Nodes of a graph of which only edges are known.
 _EDGES_PER_NODE = 5
@@ -113,10 +111,4 @@ def refuse_full_disk(folder: Path, needed: int) -> None:
         DiskFullError: There is less room.
     """
     held = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    free = shutil.disk_usage(folder).free
-    if needed - held > free:
-        message = (
-            f"{folder} needs about {describe_size(needed - held)} of free disk while "
-            f"the graph is imported, and there are {describe_size(free)}"
-        )
-        raise DiskFullError(message)
+    check_disk(folder, needed - held, "the graph takes, while it is imported,")

@@ -83,6 +83,11 @@ def make_plan(
         load: The sizes.
         strategy: `auto`, or the one to take whatever it costs.
         can_precompute: False where the dynamics has trained parameters.
+
+    Example:
+        >>> load = Workload(10, 30, 4, 40, 3, 5, 2, epochs=7, batch_size=None)
+        >>> make_plan(load).strategy
+        'precompute'
     """
     choose("strategy", strategy, dict.fromkeys(("auto", "precompute", "in-loop")))
     if strategy == "precompute" and not can_precompute:

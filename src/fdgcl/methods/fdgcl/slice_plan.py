@@ -163,7 +163,12 @@ def products_of(settings: Settings) -> int:
 def slice_bounds(
     features: int, fitting: int, block_columns: int, workers: int
 ) -> tuple[int, ...]:
-    """Bounds of slices as wide as fits, alike in width, whole blocks of files if so."""
+    """Bounds of slices as wide as fits, alike in width, whole blocks of files if so.
+
+    Example:
+        >>> slice_bounds(64, fitting=40, block_columns=8, workers=1)
+        (0, 32, 64)
+    """
     most = min(features, fitting, MOST_COLUMNS)
     if block_columns <= most < features:
         most -= most % block_columns
