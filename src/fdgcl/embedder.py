@@ -140,6 +140,11 @@ class GraphEmbedder(Fitted):
         found = self._on_other(graph, None, Resources()).views()
         return tuple(view.float().cpu().numpy() for view in found)
 
+    @property
+    def has_views(self) -> bool:
+        """Whether the method has views beside its embedding."""
+        return self._method().has_views
+
     def prepare(
         self, graph: GraphData | GraphDataset, resources: Resources
     ) -> Preparation[Any]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -17,7 +19,7 @@ from fdgcl._interrupts import end_at_once, watch_interrupts
 from fdgcl._version import __version__
 from fdgcl.cli.failures import FAILURE, NOBODY_READS, explained
 from fdgcl.cli.help import add_command
-from fdgcl.cli.options import DEBUG, GIVEN, Debug
+from fdgcl.cli.options import DEBUG, FDGCL, GIVEN, METHOD, Debug
 from fdgcl.cli.streams import finish_output, prepare_streams
 
 #: The commands, in reading order: each is a module with a function of its name, but
@@ -58,18 +60,39 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         # A name that is none is compared with all that are there.
+        method = _method_in(ctx.meta.get(GIVEN, ()))
+        if cmd_name in _COMMANDS and method != FDGCL:
+            return _load(cmd_name, method)
         for name in (cmd_name,) if cmd_name in _COMMANDS else _COMMANDS:
             if name not in self.commands:
                 self.commands[name] = _load(name)
         return super().get_command(ctx, cmd_name)
 
 
-def _load(name: str) -> Any:
+def _method_in(words: Sequence[str]) -> str:
+    """The method that is named: its settings are the command's options."""
+    for word, following in pairwise((*words, "")):
+        if word == "--":
+            break
+        if word == METHOD:
+            return following
+        if word.startswith(f"{METHOD}="):
+            return word.partition("=")[2]
+    return FDGCL
+
+
+def _load(name: str, method: str = FDGCL) -> Any:
     module = importlib.import_module(f"fdgcl.cli.{name}")
     late = getattr(module, "app", None)
     if late is None:
         late = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-        add_command(late, getattr(module, name))
+        for_settings = getattr(module, "for_settings", None)
+        command = getattr(module, name)
+        if for_settings is not None:
+            from fdgcl.cli.settings import settings_of_method
+
+            command = for_settings(settings_of_method(method))
+        add_command(late, command)
     command = typer.main.get_command(late)
     command.name = name
     return command

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,8 @@ from fdgcl.cli import options
 from fdgcl.cli.failures import interruption
 from fdgcl.cli.options import RUN, option, typed
 from fdgcl.cli.score_tables import score_table
-from fdgcl.cli.settings import given_settings, with_settings
+from fdgcl.cli.settings import Kind, given_settings, settings_of_method, with_settings
+from fdgcl.cli.store_options import Memory
 from fdgcl.cli.suggestions import after_embedding, command, path_word, resumed
 from fdgcl.cli.tables import with_tables
 from fdgcl.cli.terminal import Terminal
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from fdgcl.workflows.embedded import Embedded
 
 
-@with_tables("edges", "features", "labels")
-@with_settings
 def embed(
     context: typer.Context,
     graph: options.GraphName,
@@ -43,6 +42,7 @@ def embed(
     quiet: options.Quiet = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
+    method: options.MethodName = "fdgcl",
     preset: options.Preset = None,
     variant: options.Variant = None,
     settings_file: options.SettingsFile = None,
@@ -86,16 +86,19 @@ def embed(
             panel=RUN,
         ),
     ] = 1,
+    memory: Memory = None,
     **settings: Any,
 ) -> None:
     """Turn a graph into embeddings: one vector per node, without labels.
 
     Of many graphs, one vector per graph: a dataset such as proteins, a compact file of
-    many graphs, or an edge list with --graph-ids.
+    many graphs, or an edge list with --graph-ids. Of a store, a folder of parts.
 
     fdgcl embed edges.csv --features x.parquet -o z.parquet
 
     fdgcl embed proteins -o z.parquet
+
+    fdgcl embed cora --method cca-ssg -o z.parquet
     """
     terminal = Terminal(quiet=quiet, json=json)
     wanted: dict[str, Any] = {
@@ -108,7 +111,9 @@ def embed(
         "preset": preset,
         "variant": variant,
         "settings_file": settings_file,
-        "settings": given_settings(settings),
+        "method": method,
+        "settings": given_settings(settings, settings_of_method(method), method),
+        "memory": memory,
         "level": level,
         "evaluate": evaluate,
         "seeds": seeds,
@@ -130,6 +135,13 @@ def embed(
             on_notice=terminal.notice,
         )
     show_embedded(found, terminal, after_embedding(found))
+
+
+def for_settings(kind: Kind) -> Callable[..., None]:
+    """The command with one option for each setting of a method."""
+    tables = with_tables("edges", "features", "labels")
+    command: Callable[..., None] = tables(with_settings(embed, (kind,)))
+    return command
 
 
 @contextmanager
@@ -156,8 +168,8 @@ def show_embedded(found: Embedded, terminal: Terminal, following: str) -> None:
         terminal: Where text goes.
         following: The command to suggest next.
     """
-    count, dim = found.z.shape
-    terminal.say(f"embedding  {found.embedding}  ({count:,} {found.level}s x {dim})")
+    size = f"{found.rows:,} {found.level}s x {found.dim}"
+    terminal.say(f"embedding  {found.embedding}  ({size})")
     terminal.say(f"run        {found.run}")
     terminal.say(f"training   {describe_training(found.facts)}")
     if found.scores is not None:

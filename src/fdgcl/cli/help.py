@@ -14,7 +14,7 @@ from typer.core import TyperCommand
 #: The options in the short help of each command that has one, without dashes. The
 #: others' help is short as it is.
 BASIC = {
-    "embed": "features labels output evaluate orders dim epochs seed device",
+    "embed": "features labels output evaluate method orders dim epochs seed device",
     "transform": "features output overwrite",
     "evaluate": "dataset labels level splits seed",
     "report": "embedding dataset labels output figures",

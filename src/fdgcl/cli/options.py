@@ -19,6 +19,7 @@ DATA, DIFFUSION, TRAINING, RUN, OUTPUT = (
 
 DEBUG = "fdgcl.debug"  # keys of the parser's `meta`, which all commands share
 GIVEN = "fdgcl.given"
+METHOD, FDGCL = "--method", "fdgcl"
 
 
 def _remember_debug(context: typer.Context, wanted: bool) -> bool:
@@ -171,6 +172,16 @@ SettingsFile = Annotated[
         kind=Path,
         metavar="FILE.toml",
         text="Start from the settings in this file, as fdgcl tune writes it.",
+        panel=RUN,
+    ),
+]
+MethodName = Annotated[
+    str,
+    option(
+        "--method",
+        kind=str,
+        text="How to embed: fdgcl, or a method it is compared with: gcn, cca-ssg or "
+        "bgrl. Its settings are shown by --method NAME --help-all.",
         panel=RUN,
     ),
 ]

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 from fdgcl._checks import InputError, nearest
 from fdgcl._settings import about, from_text, settings_of, shown_default, types_of
-from fdgcl.cli.options import option
+from fdgcl.cli.options import FDGCL, option
+from fdgcl.methods import find_method
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.settings import MethodSettings
 
@@ -57,6 +58,18 @@ def with_settings(
     wrapper.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
     wrapper.__annotations__ = {p.name: p.annotation for p in (*kept, *added)}
     return wrapper
+
+
+def settings_of_method(method: str) -> Kind:
+    """The settings of a method by its name; those of FD-GCL without loading torch.
+
+    Raises:
+        InputError: There is no such method.
+    """
+    if method == FDGCL:
+        return Settings
+    kind: Kind = find_method(method).settings
+    return kind
 
 
 def flag_of(name: str) -> str:

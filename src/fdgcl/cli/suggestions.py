@@ -124,6 +124,8 @@ def _transform(found: Embedded) -> str:
     reading, path = found.reading, found.source.path
     many = has_many(found.source, reading)
     words = [path_word(found.run), "NEW_EDGES"]
+    if found.source.is_store:
+        return command("transform", words[0], "NEW_STORE")
     if path is None or path.suffix.lower() == ".npz":
         words[1] = "NEW_GRAPHS.npz" if many else "NEW_GRAPH.npz"
     # Features that were made are made again.

@@ -9,6 +9,7 @@ import typer
 
 from fdgcl import workflows
 from fdgcl.cli import options
+from fdgcl.cli.store_options import Memory
 from fdgcl.cli.tables import with_tables
 from fdgcl.cli.terminal import Terminal
 from fdgcl.graphs.files.options import TableOptions
@@ -33,6 +34,7 @@ def transform(
     output: options.Output = None,
     overwrite: options.Overwrite = False,
     level: options.Level = None,
+    memory: Memory = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
@@ -55,6 +57,7 @@ def transform(
             graph_column=graph_column,
             data_root=data_root,
             level=level,
+            memory=memory,
             output=output,
             overwrite=overwrite,
             progress=bars,

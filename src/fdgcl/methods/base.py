@@ -126,11 +126,13 @@ class Method(abc.ABC, Generic[S, M]):
         name: What users choose it by.
         title: What it is called, for people.
         settings: The class of its settings.
+        has_views: Whether there are views beside the embedding.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     settings: type[S]
+    has_views: ClassVar[bool] = False
 
     def prepare(
         self, data: GraphData, settings: S, columns: ColumnScale | None = None

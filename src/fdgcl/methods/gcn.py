@@ -315,6 +315,7 @@ class GCNMethod(Method[Settings, GCNModel]):
 
     name = "gcn"
     title = "GCN encoders"
+    has_views = True
     settings = Settings
 
     def new_model(self, config: Config) -> GCNModel:

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from fdgcl._checks import InputError
 from fdgcl.diffusion import Dynamics, Schedule, frequency_response
 from fdgcl.diffusion.stability import StabilityReport
+from fdgcl.operators.base import Operator
 from fdgcl.operators.in_memory import InMemoryOperator, build_operator
 from fdgcl.report.page import Figure, Series
 from fdgcl.report.palette import QUIET
@@ -48,7 +49,7 @@ class Density:
 
 
 def spectral_density(
-    operator: InMemoryOperator,
+    operator: Operator,
     *,
     bins: int = BINS,
     exact_nodes: int = EXACT_NODES,
@@ -154,17 +155,17 @@ def _histogram(density: Density) -> Series:
     )
 
 
-def _top(operator: InMemoryOperator) -> float:
+def _top(operator: Operator) -> float:
     return max(operator.lambda_max, 1e-6)
 
 
-def _counted(operator: InMemoryOperator, edges: Floats) -> Floats:
-    matrix = operator.similar.matrix.toarray()
+def _counted(operator: Operator, edges: Floats) -> Floats:
+    matrix = _product(operator, np.eye(operator.num_nodes))
     found = np.clip(1 - np.linalg.eigvalsh(matrix), edges[0], edges[-1])
     return np.asarray(np.histogram(found, edges)[0] / len(found))
 
 
-def _estimated(operator: InMemoryOperator, edges: Floats, seed: int) -> Floats:
+def _estimated(operator: Operator, edges: Floats, seed: int) -> Floats:
     top = edges[-1]
     moments = _moments(operator, top, seed) * _jackson(MOMENTS)
     angles = np.arccos(np.clip(2 * edges / top - 1, -1, 1))
@@ -174,14 +175,14 @@ def _estimated(operator: InMemoryOperator, edges: Floats, seed: int) -> Floats:
     return np.asarray(np.diff(below))
 
 
-def _moments(operator: InMemoryOperator, top: float, seed: int) -> Floats:
+def _moments(operator: Operator, top: float, seed: int) -> Floats:
     """Means of `v' T_k(B) v / n` over random signs v, `B = 2 L / top - 1`."""
-    matrix, nodes = operator.similar.matrix, operator.num_nodes
+    nodes = operator.num_nodes
     signs = np.random.default_rng(seed).integers(0, 2, (nodes, VECTORS))
     start = (2 * signs - 1).astype(np.float64)
 
     def apply(block: Floats) -> Floats:
-        return np.asarray((2 / top - 1) * block - (2 / top) * (matrix @ block))
+        return np.asarray((2 / top - 1) * block - (2 / top) * _product(operator, block))
 
     previous, current = start, apply(start)
     moments = np.zeros(MOMENTS)
@@ -193,6 +194,17 @@ def _moments(operator: InMemoryOperator, top: float, seed: int) -> Floats:
         moments[2 * k + 1] = 2 * _mean_product(following, current) - moments[1]
         previous, current = current, following
     return moments
+
+
+def _product(operator: Operator, block: Floats) -> Floats:
+    """The symmetric form of A times columns."""
+    found = np.empty_like(block)
+
+    def on_block(start: int, stop: int, rows: torch.Tensor) -> None:
+        found[start:stop] = rows.numpy()
+
+    operator.each_block(torch.from_numpy(block), on_block)
+    return found
 
 
 def _mean_product(a: Floats, b: Floats) -> float:

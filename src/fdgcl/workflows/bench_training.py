@@ -242,7 +242,9 @@ def _settings(
 ) -> Settings:
     if preset is None:
         return bench_settings(**given)
-    settings = new_model({**preset_settings(preset, variant), **given}).check()
+    settings: Settings = new_model(
+        {**preset_settings(preset, variant), **given}
+    ).check()
     if not settings.is_fixed_linear:
         message = (
             f"`preset={preset}` has dynamics {settings.dynamics!r}, which nothing can "

@@ -14,14 +14,14 @@ from fdgcl.workflows.source import (
     Source,
     find_source,
     has_many,
-    read_data,
+    read_in_memory,
     readings,
     refuse_files,
 )
 
 if TYPE_CHECKING:
     from fdgcl.graphs.files.options import TableOptions
-    from fdgcl.workflows.source import Data
+    from fdgcl.workflows.source import InMemory
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Converted:
     """
 
     path: Path
-    data: Data = field(repr=False)
+    data: InMemory = field(repr=False)
     notices: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class Converted:
 
 
 def convert(
-    graph: str | Path | Data,
+    graph: str | Path | InMemory,
     output: str | Path,
     *,
     features: Features | None = None,
@@ -109,7 +109,7 @@ def convert(
         return Converted(target, data, tuple(told.notices))
 
 
-def _write(output: Path, data: Data, columns: Any) -> None:
+def _write(output: Path, data: InMemory, columns: Any) -> None:
     from fdgcl.graphs import Graph, write_compact, write_compact_graphs
 
     if isinstance(data, Graph):
@@ -118,7 +118,7 @@ def _write(output: Path, data: Data, columns: Any) -> None:
         write_compact_graphs(output, data, node_attr=columns)
 
 
-def _read(source: Source, reading: Reading, *, download: bool) -> tuple[Data, Any]:
+def _read(source: Source, reading: Reading, *, download: bool) -> tuple[InMemory, Any]:
     """Return the graph or graphs, and node attributes, which are kept apart."""
     from fdgcl.graphs.compact_graphs import read_attributes
     from fdgcl.graphs.datasets import BUNDLED, load_dataset
@@ -128,7 +128,7 @@ def _read(source: Source, reading: Reading, *, download: bool) -> tuple[Data, An
         raise InputError(message)
     if source.path is not None:
         reading.check()
-        data = read_data(source, reading)
+        data = read_in_memory(source, reading)
         return data, read_attributes(source.path)
     refuse_files(source, reading)
     if source.data is not None:
@@ -145,7 +145,9 @@ def _read(source: Source, reading: Reading, *, download: bool) -> tuple[Data, An
     return graph, None
 
 
-def _named_graphs(name: str, root: Path | None, *, download: bool) -> tuple[Data, Any]:
+def _named_graphs(
+    name: str, root: Path | None, *, download: bool
+) -> tuple[InMemory, Any]:
     from fdgcl.graphs import load_graphs
     from fdgcl.graphs.datasets import dataset_info
 

@@ -23,11 +23,18 @@ from fdgcl.workflows.outputs import refuse_existing
 from fdgcl.workflows.reading import Features, Reading, as_path, new_reading
 from fdgcl.workflows.records import is_own, write_record
 from fdgcl.workflows.rows import Level, find_level, refuse_scores_of_nodes, row_ids
-from fdgcl.workflows.run_folders import EMBEDDING, check_output, check_run, run_folder
+from fdgcl.workflows.run_folders import (
+    EMBEDDING,
+    STORE_EMBEDDING,
+    check_output,
+    check_run,
+    run_folder,
+)
 from fdgcl.workflows.source import (
     Source,
     find_source,
     need_labels,
+    open_store,
     read_data,
     readings,
     refuse_files,
@@ -35,8 +42,8 @@ from fdgcl.workflows.source import (
 )
 
 if TYPE_CHECKING:
+    from fdgcl.embedder import GraphEmbedder
     from fdgcl.graphs.files.options import TableOptions
-    from fdgcl.model import FDGCL
     from fdgcl.workflows.scores import ScoreTable
     from fdgcl.workflows.source import Data
 
@@ -68,6 +75,13 @@ class _Task:
         reading.check()
         refuse_files(source, reading)
         chosen = find_level(source, reading, level)
+        if source.is_store and (evaluate or seeds > 1):
+            asked = "`evaluate`" if evaluate else f"`seeds` {seeds}"
+            message = (
+                f"{asked} needs the graph in memory, and {source.path} is a store: "
+                "embed it, then run `fdgcl evaluate` with a file of labels"
+            )
+            raise InputError(message)
         if evaluate:
             need_labels(source, reading)
             refuse_scores_of_nodes(source, reading, chosen)
@@ -75,7 +89,7 @@ class _Task:
 
     def model(
         self, start: Start, settings: Mapping[str, Any] | None, told: Feedback
-    ) -> FDGCL:
+    ) -> GraphEmbedder:
         """The model of the first training; those after it have the next seeds."""
         model = start.model(self.source, settings, self.reading.made, told)
         check_seed("the last of the seeds", model.seed + self.seeds - 1)
@@ -83,7 +97,7 @@ class _Task:
 
     def read(self, told: Feedback) -> Data:
         """Read the graph, or graphs, with what scoring needs."""
-        from fdgcl.graphs import Graph
+        from fdgcl.graphs import Graph, GraphDataset
         from fdgcl.workflows.scores import need_graph_labels, with_splits
 
         with told.bars.waiting("read"):
@@ -94,7 +108,7 @@ class _Task:
         if isinstance(data, Graph):
             data, lines = with_splits(data, self.reading.tables.task)
             told.notice(*lines)
-        else:
+        elif isinstance(data, GraphDataset):
             need_graph_labels(data)
         return data
 
@@ -110,11 +124,13 @@ def embed(
     data_root: str | Path | None = None,
     preset: str | None = None,
     variant: str | None = None,
+    method: str = "fdgcl",
     settings_file: str | Path | None = None,
     settings: Mapping[str, Any] | None = None,
     level: str | None = None,
     evaluate: bool = False,
     seeds: int = 1,
+    memory: int | str | None = None,
     run: str | Path | None = None,
     resume: bool = False,
     output: str | Path | None = None,
@@ -129,7 +145,8 @@ def embed(
     many graphs, a GraphDataset, or an edge list with `graph_ids`.
 
     Args:
-        graph: An edge list, a compact file, a dataset by name, a Graph or GraphDataset.
+        graph: An edge list, a compact file, a store, a dataset by name; or a Graph,
+            GraphDataset or Store.
         features: Of an edge list: a file, or several by type of node; or `degree`,
             `spectral` or `random`, made from the edges alone.
         labels: A file with an id and a label per node, or per graph.
@@ -140,15 +157,19 @@ def embed(
         data_root: The folder of datasets.
         preset: Start from this dataset's settings; None takes the dataset's own.
         variant: Of the preset: `best` or `paper`.
+        method: Name of the method, of `fdgcl.methods.METHODS`; presets of others than
+            FD-GCL are what their authors published.
         settings_file: Start from the settings in this file instead.
         settings: Settings of the model that override those.
         level: What a row stands for, `node` or `graph`.
         evaluate: Score the embedding beside training-free ones; needs labels.
         seeds: How often to train, with the model's seed and those after it; the first
             is written.
+        memory: Bound on what embedding a store may hold, in bytes or as in "6GB".
         run: The run folder; None for a new one in `runs`.
         resume: Go on with what is in the run folder.
-        output: The embedding, as Parquet; None for `z.parquet` in the run folder.
+        output: The embedding, as Parquet; None for `z.parquet` in the run folder. Of a
+            store, a folder of Parquet files; None for `z` in the run folder.
         overwrite: Replace an output that is there.
         command: What the record of the run says that it was made by.
         progress: Whether to show a bar, or a function of stage, done and total.
@@ -177,11 +198,17 @@ def embed(
         task = _Task.of(graph, reading, level, seeds, evaluate=evaluate)
         folder, target = as_path(run), as_path(output)
         check_run(folder, resume=resume)
+        start = Start(preset, variant, as_path(settings_file), method)
+        if task.source.is_store:
+            model = task.model(start, settings, told)
+            with run_folder(folder, task.source.name) as place:
+                return _embed_store(
+                    task, model, place, target, memory, overwrite, command, told
+                )
         if target is not None:
             check_output(target)
             own = resume and is_own(folder, target)
             refuse_existing(target, overwrite=overwrite or own)
-        start = Start(preset, variant, as_path(settings_file))
         model = task.model(start, settings, told)
         data = task.read(told)
         with run_folder(folder, task.source.name) as place:
@@ -199,11 +226,13 @@ def plan_embedding(
     data_root: str | Path | None = None,
     preset: str | None = None,
     variant: str | None = None,
+    method: str = "fdgcl",
     settings_file: str | Path | None = None,
     settings: Mapping[str, Any] | None = None,
     level: str | None = None,
     evaluate: bool = False,
     seeds: int = 1,
+    memory: int | str | None = None,
     progress: ProgressArgument = None,
     on_notice: OnNotice | None = None,
 ) -> EmbeddingPlan:
@@ -224,10 +253,10 @@ def plan_embedding(
             graph_column=graph_column,
         )
         task = _Task.of(graph, reading, level, seeds, evaluate=evaluate)
-        start = Start(preset, variant, as_path(settings_file))
+        start = Start(preset, variant, as_path(settings_file), method)
         model = task.model(start, settings, told)
         data = task.read(told)
-        plan = model.plan(data)
+        plan = model.plan(data, memory=memory)
         told.notice(*model.notices_)
         return EmbeddingPlan(
             graph=data,
@@ -241,7 +270,7 @@ def plan_embedding(
 
 def _run(
     task: _Task,
-    model: FDGCL,
+    model: GraphEmbedder,
     data: Data,
     place: Path,
     output: Path | None,
@@ -275,8 +304,8 @@ def _run(
     return Embedded(
         embedding=target,
         run=place,
-        ids=ids,
-        z=first.embedding,
+        rows=len(first.embedding),
+        dim=first.embedding.shape[1],
         level=task.level,
         model=first.model,
         seconds=first.seconds,
@@ -285,12 +314,57 @@ def _run(
         reading=task.reading,
         scores=scores,
         notices=tuple(told.notices),
+        held=(ids, first.embedding),
+    )
+
+
+def _embed_store(
+    task: _Task,
+    model: GraphEmbedder,
+    place: Path,
+    output: Path | None,
+    memory: int | str | None,
+    overwrite: bool,
+    command: str,
+    told: Feedback,
+) -> Embedded:
+    """Train on a store and write the embedding of its nodes as a folder of parts."""
+    from fdgcl.workflows.train_store import fit_store
+
+    store = open_store(task.source)
+    told.notice(summary(store), *readings(store))
+    target = output or place / STORE_EMBEDDING
+    try:
+        written = fit_store(
+            store,
+            model,
+            target,
+            run=place,
+            memory=memory,
+            overwrite=overwrite,
+            command=command,
+            told=told,
+        )
+    except KeyboardInterrupt:
+        raise Interrupted(place, kept=any(place.iterdir())) from None
+    return Embedded(
+        embedding=target,
+        run=place,
+        rows=store.num_nodes,
+        dim=written.width,
+        level=task.level,
+        model=model,
+        seconds=written.seconds,
+        graph=store,
+        source=task.source,
+        reading=task.reading,
+        notices=tuple(told.notices),
     )
 
 
 def _train(
     task: _Task,
-    first: FDGCL,
+    first: GraphEmbedder,
     data: Data,
     folder: Path,
     told: Feedback,
@@ -318,7 +392,9 @@ def _train(
     return runs
 
 
-def _tell(model: FDGCL, told: Feedback, stage: str, done: int, total: int) -> None:
+def _tell(
+    model: GraphEmbedder, told: Feedback, stage: str, done: int, total: int
+) -> None:
     from fdgcl.fitting import tell_epoch
 
     # What was decided for the user is known by now, long before training ends.
@@ -332,9 +408,10 @@ def _tell(model: FDGCL, told: Feedback, stage: str, done: int, total: int) -> No
 def _score(
     task: _Task, data: Data, runs: Sequence[Trained], told: Feedback
 ) -> ScoreTable | None:
+    from fdgcl.graphs.store.store import Store
     from fdgcl.workflows.scores import score_runs
 
-    if not task.scored:
+    if not task.scored or isinstance(data, Store):
         return None
     models = [run.model for run in runs]
     return score_runs(models, (run.embedding for run in runs), data, told.bars)

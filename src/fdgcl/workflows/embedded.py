@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fdgcl.diffusion.stability import StabilityReport
-    from fdgcl.model import FDGCL
+    from fdgcl.embedder import GraphEmbedder
     from fdgcl.planning import Plan
     from fdgcl.training import EpochRecord
     from fdgcl.workflows.reading import Reading
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 class Trained:
     """A trained model, its embedding of the graph, and how long both took."""
 
-    model: FDGCL
+    model: GraphEmbedder
     embedding: npt.NDArray[np.float32]
     seconds: float
 
@@ -37,10 +38,10 @@ class Embedded:
     """An embedding that was made, and written.
 
     Attributes:
-        embedding: The file it was written to.
+        embedding: The file it was written to; of a store, the folder of its parts.
         run: The run folder.
-        ids: (N,) ids of the rows.
-        z: (N, dim) the embedding.
+        rows: How many there are.
+        dim: Columns of the embedding.
         level: What a row stands for.
         model: The trained model, of the first seed.
         seconds: Spent diffusing and training it.
@@ -49,20 +50,40 @@ class Embedded:
         reading: How it was read.
         scores: Beside those of what needs no training, if they were asked for.
         notices: What was read and decided.
+        held: Ids and rows that are in memory; others are read when asked for.
     """
 
     embedding: Path
     run: Path
-    ids: npt.NDArray[Any] = field(repr=False)
-    z: npt.NDArray[np.float32] = field(repr=False)
+    rows: int
+    dim: int
     level: Level
-    model: FDGCL = field(repr=False)
+    model: GraphEmbedder = field(repr=False)
     seconds: float
     graph: Data = field(repr=False)
     source: Source = field(repr=False)
     reading: Reading = field(repr=False)
     scores: ScoreTable | None = None
     notices: tuple[str, ...] = ()
+    held: tuple[npt.NDArray[Any], npt.NDArray[np.float32]] | None = field(
+        default=None, repr=False
+    )
+
+    @cached_property
+    def _table(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32]]:
+        from fdgcl.embeddings import read_embeddings
+
+        return self.held or read_embeddings(self.embedding)
+
+    @property
+    def ids(self) -> npt.NDArray[Any]:
+        """(rows,) ids."""
+        return self._table[0]
+
+    @property
+    def z(self) -> npt.NDArray[np.float32]:
+        """(rows, dim) the embedding."""
+        return self._table[1]
 
     @property
     def epochs(self) -> int:
@@ -77,11 +98,15 @@ class Embedded:
     @property
     def made_features(self) -> str | None:
         """The kind of features made from the edges; None for the graph's own."""
+        from fdgcl.graphs.store.store import Store
         from fdgcl.levels import as_graph, settings_for
 
+        if isinstance(self.graph, Store):
+            return self.graph.manifest.structural
         if as_graph(self.graph).features is not None:
             return None
-        return settings_for(self.graph, self.model.check()).structural
+        made: str = settings_for(self.graph, self.model.check()).structural
+        return made
 
     def to_dict(self) -> dict[str, Any]:
         """Return paths, sizes, settings and scores, ready for JSON."""
@@ -89,8 +114,9 @@ class Embedded:
         return {
             "embedding": str(self.embedding),
             "run": str(self.run),
-            f"{self.level}s": len(self.z),
-            "dim": self.z.shape[1],
+            "method": self.model.method_name,
+            f"{self.level}s": self.rows,
+            "dim": self.dim,
             **self.facts,
             "graph": about_graph(self.graph),
             "settings": self.model.get_params(),
@@ -136,17 +162,19 @@ class EmbeddingPlan:
 
 def about_graph(data: Data) -> dict[str, Any]:
     """Return name and sizes of a graph, or of graphs, ready for JSON."""
-    from fdgcl.graphs import Graph
+    from fdgcl.graphs import GraphDataset
+    from fdgcl.graphs.store.store import Store
 
-    graph = data if isinstance(data, Graph) else data.graph
+    graph = data.graph if isinstance(data, GraphDataset) else data
+    splits = None if isinstance(graph, Store) else graph.splits
     return {
         "name": graph.name,
         "source": graph.source,
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
         "features": graph.num_features,
-        "splits": graph.splits.name if graph.splits is not None else None,
-        **({} if isinstance(data, Graph) else {"graphs": len(data)}),
+        "splits": None if splits is None else splits.name,
+        **({"graphs": len(data)} if isinstance(data, GraphDataset) else {}),
     }
 
 

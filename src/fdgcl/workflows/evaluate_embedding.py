@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from fdgcl.graphs.files.options import TableOptions
     from fdgcl.workflows.labels import Ids
-    from fdgcl.workflows.source import Data
+    from fdgcl.workflows.source import InMemory
 
 SPLITS = ("dataset", "random")
 
@@ -36,7 +36,7 @@ def evaluate(
     embedding: str | Path | npt.NDArray[Any],
     *,
     ids: Sequence[Any] | None = None,
-    dataset: str | Data | None = None,
+    dataset: str | InMemory | None = None,
     labels: str | Path | Sequence[Any] | None = None,
     tables: TableOptions | None = None,
     level: str | None = None,
@@ -147,7 +147,7 @@ def _rows(embedding: str | Path | npt.NDArray[Any], ids: Sequence[Any] | None) -
 
 
 def _of_dataset(
-    rows: _Rows, dataset: str | Data, root: Path | None, task: str
+    rows: _Rows, dataset: str | InMemory, root: Path | None, task: str
 ) -> tuple[_Rows, RowLabels]:
     """The rows in the order of a dataset, or of its graphs, and their labels.
 

@@ -53,7 +53,10 @@ class RowLabels:
 def targets_of(data: Data) -> Targets | None:
     """Return what a graph's nodes, or graphs, are labelled with; None for nothing."""
     from fdgcl.graphs import Graph, Targets
+    from fdgcl.graphs.store.store import Store
 
+    if isinstance(data, Store):
+        return None
     if data.y is not None:
         names = data.class_names
         numbered = (f"class {code}" for code in range(data.num_classes))
@@ -77,9 +80,10 @@ def check_task(task: str, targets: Targets, name: str) -> None:
 def labels_of(data: Data) -> RowLabels | None:
     """The labels and splits of a graph, or of graphs, in their order; None for none."""
     from fdgcl.graphs import GraphDataset
+    from fdgcl.graphs.store.store import Store
 
     targets = targets_of(data)
-    if targets is None:
+    if targets is None or isinstance(data, Store):
         return None
     title = f"{data.name} ({data.source})"
     if isinstance(data, GraphDataset):

@@ -15,8 +15,11 @@ from fdgcl.graphs.catalogue import CATALOGUE
 from fdgcl.graphs.datasets import BUNDLED
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.levels import as_graph
+from fdgcl.methods import find_method
 from fdgcl.methods.base import Config
-from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
+from fdgcl.methods.fdgcl.stored import StoredPreparation
+from fdgcl.methods.preparation import Preparation
 from fdgcl.operators.in_memory import build_operator
 from fdgcl.report.accuracy import Score
 from fdgcl.report.run_page import Embedded, Findings, Spectrum
@@ -32,7 +35,7 @@ from fdgcl.workflows.rows import Level, row_ids
 from fdgcl.workflows.source import load_named, read_data
 
 if TYPE_CHECKING:
-    from fdgcl.workflows.source import Data
+    from fdgcl.workflows.source import Data, InMemory
 
 MOST_VIEWED = 200_000  # nodes up to which the views are computed anew
 
@@ -50,7 +53,7 @@ class Given:
     """
 
     embedding: Path | None = None
-    dataset: str | Data | None = None
+    dataset: str | InMemory | None = None
     labels: Path | None = None
     tables: TableOptions = field(default_factory=TableOptions)
     data_root: Path | None = None
@@ -61,7 +64,7 @@ class Given:
         one = self.dataset
         return one if one is None or isinstance(one, str) else one.name
 
-    def load_dataset(self) -> Data:
+    def load_dataset(self) -> InMemory:
         """The dataset, which was named or given."""
         assert self.dataset is not None
         if isinstance(self.dataset, str):
@@ -138,9 +141,6 @@ def _graph(
     if given.dataset is not None:
         return given.load_dataset()
     name = _dataset(config, record, given)
-    if record is not None and record.source.path and record.source.path.is_dir():
-        told.notice("the graph is a store, which is not read for a report")
-        return None
     try:
         if record is not None and not record.in_memory:
             root = given.data_root or record.reading.data_root
@@ -154,11 +154,11 @@ def _graph(
 
 def _prepared(
     graph: Data | None, config: Config, given: Given, told: Feedback
-) -> DiffusionPreparation | None:
+) -> Preparation[Any] | None:
     """The graph as the run used it; None where it is not the same."""
     if graph is None:
         return None
-    prepared = prepare(as_graph(graph), config.settings)
+    prepared = find_method(config.method).prepare(as_graph(graph), config.settings)
     if prepared.describe_graph()["fingerprint"] == config.graph["fingerprint"]:
         return prepared
     used = (
@@ -226,7 +226,8 @@ def _labels(
         return labels
     if graph is None:
         return None
-    found = labels_of(as_graph(graph) if level == "node" else graph)
+    nodes = graph.graph if isinstance(graph, GraphDataset) else graph
+    found = labels_of(nodes if level == "node" else graph)
     if found is None and given.dataset is not None:
         message = f"`dataset`: {given.dataset_name} ({graph.source}) has no labels"
         raise InputError(message)
@@ -258,7 +259,11 @@ def _recorded(row: Any) -> Score:
     return Score(row["name"], row["test_mean"], spread, row["val_mean"], row["measure"])
 
 
-def _spectrum(prepared: DiffusionPreparation | None, config: Config) -> Spectrum:
+def _spectrum(prepared: Preparation[Any] | None, config: Config) -> Spectrum | None:
+    if config.method != "fdgcl":
+        return None
+    if isinstance(prepared, StoredPreparation):
+        return _of_store(prepared)
     if prepared is None:
         return Spectrum(
             any_graph(),
@@ -266,6 +271,7 @@ def _spectrum(prepared: DiffusionPreparation | None, config: Config) -> Spectrum
             "The graph is not at hand: drawn over [0, 2], where every graph's "
             "frequencies lie.",
         )
+    assert isinstance(prepared, DiffusionPreparation)
     operator, note = prepared.operator, "In grey the eigenvalues of the graph"
     if prepared.graph.relations is not None:
         note += ", edges of all types together"
@@ -288,11 +294,28 @@ def _spectrum(prepared: DiffusionPreparation | None, config: Config) -> Spectrum
     return Spectrum(prepared.spectrum, density, f"{note}, {how}.")
 
 
+def _of_store(prepared: StoredPreparation) -> Spectrum:
+    bounds = prepared.spectrum
+    if not bounds.has_real_spectrum:
+        note = (
+            "The edges are directed: their eigenvalues are complex, in the disc over "
+            "this interval, and the gain is drawn along its diameter."
+        )
+        return Spectrum(bounds, None, note)
+    if prepared.store.num_nodes > MOST_VIEWED:
+        note = f"The eigenvalues are left out above {MOST_VIEWED:,} nodes."
+        return Spectrum(bounds, None, note)
+    density = spectral_density(prepared.operator)
+    how = "all computed" if density.exact else "their density estimated"
+    return Spectrum(bounds, density, f"In grey the eigenvalues of the graph, {how}.")
+
+
 def _views(folder: Path, graph: Data, told: Feedback) -> Any:
     if as_graph(graph).num_nodes > MOST_VIEWED:
         told.notice(f"the views are left out above {MOST_VIEWED:,} nodes")
         return None
-    return load_model(folder, device="auto").views(graph)
+    model = load_model(folder, device="auto")
+    return model.views(graph) if model.has_views else None
 
 
 def _paper(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fdgcl.graphs.files.options import TableOptions
     from fdgcl.report.page import Page
     from fdgcl.workflows.report_findings import Given
-    from fdgcl.workflows.source import Data
+    from fdgcl.workflows.source import InMemory
 
 PAGE = "report.html"
 RECORDS = "records.jsonl"  # what tells a run of a table of the paper
@@ -47,7 +47,7 @@ def report(
     output: str | Path | None = None,
     figures: str | Path | None = None,
     embedding: str | Path | None = None,
-    dataset: str | Data | None = None,
+    dataset: str | InMemory | None = None,
     labels: str | Path | None = None,
     tables: TableOptions | None = None,
     data_root: str | Path | None = None,
@@ -122,7 +122,7 @@ def report(
 
 def _check(
     run: Path,
-    dataset: str | Data | None,
+    dataset: str | InMemory | None,
     labels: str | Path | None,
     target: Path,
     figures: Path | None,

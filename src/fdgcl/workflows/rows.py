@@ -56,7 +56,10 @@ def row_ids(data: Data, level: Level) -> npt.NDArray[Any]:
     import numpy as np
 
     from fdgcl.graphs import GraphDataset
+    from fdgcl.graphs.store.store import Store
 
+    if isinstance(data, Store):
+        return data.read_ids(0, data.num_nodes)
     if level == "graph" or not isinstance(data, GraphDataset):
         return data.ids
     owners = data.graph_of_node

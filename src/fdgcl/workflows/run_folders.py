@@ -14,6 +14,8 @@ from fdgcl._checks import InputError
 
 RUNS = Path("runs")
 EMBEDDING = "z.parquet"
+#: Of a store: a folder of parts.
+STORE_EMBEDDING = "z"
 
 
 def check_output(path: Path) -> None:

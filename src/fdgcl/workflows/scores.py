@@ -14,11 +14,11 @@ from fdgcl.workflows.labels import check_task, targets_of
 
 if TYPE_CHECKING:
     from fdgcl._bars import Bars
+    from fdgcl.embedder import GraphEmbedder
     from fdgcl.evaluation.results import FoldScores
     from fdgcl.evaluation.tasks import Measured, Result
     from fdgcl.graphs import Graph, GraphDataset, Splits
-    from fdgcl.model import FDGCL
-    from fdgcl.workflows.source import Data
+    from fdgcl.workflows.source import InMemory
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,10 @@ class ScoreTable:
 
 
 def score_runs(
-    models: Sequence[FDGCL], embeddings: Iterable[Any], data: Data, bars: Bars
+    models: Sequence[GraphEmbedder],
+    embeddings: Iterable[Any],
+    data: InMemory,
+    bars: Bars,
 ) -> ScoreTable:
     """Score trained embeddings of one graph or of many, and what needs no training.
 
@@ -216,7 +219,7 @@ def score(
     return Row.over(name, results)
 
 
-def baselines(models: Sequence[FDGCL], graph: Graph, bars: Bars) -> list[Row]:
+def baselines(models: Sequence[GraphEmbedder], graph: Graph, bars: Bars) -> list[Row]:
     """Return the rows that need no training: untrained encoder, A^2 X, and X."""
     from fdgcl.experiments.baselines import features, smoothed, untrained
 
@@ -244,7 +247,7 @@ def score_graphs(
 
 
 def graph_baselines(
-    models: Sequence[FDGCL], dataset: GraphDataset, bars: Bars
+    models: Sequence[GraphEmbedder], dataset: GraphDataset, bars: Bars
 ) -> list[Row]:
     """Return the rows of graphs that need no training: untrained, A^2 X, and X."""
     from fdgcl.experiments.baselines import (

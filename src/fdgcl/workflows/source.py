@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -12,8 +11,10 @@ from fdgcl.workflows.reading import Reading, stem
 
 if TYPE_CHECKING:
     from fdgcl.graphs import Graph, GraphDataset
+    from fdgcl.graphs.store.store import Store
 
-    Data: TypeAlias = Graph | GraphDataset
+    InMemory: TypeAlias = Graph | GraphDataset
+    Data: TypeAlias = InMemory | Store
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,17 @@ class Source:
 
     name: str
     path: Path | None = None
-    data: Data | None = field(default=None, compare=False, repr=False)
+    data: InMemory | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_dataset(self) -> bool:
         """Whether it is a known dataset, by name."""
         return self.path is None and self.data is None
+
+    @property
+    def is_store(self) -> bool:
+        """Whether it is a store: a folder, as `fdgcl data import` makes it."""
+        return self.path is not None and self.path.is_dir()
 
 
 def find_source(graph: str | Path | Data) -> Source:
@@ -56,11 +62,13 @@ def find_source(graph: str | Path | Data) -> Source:
     name = text.strip().lower().replace("_", "-")
     if name in CATALOGUE:
         return Source(name, None)
+    if (path / "manifest.json").is_file():
+        return Source(path.absolute().name, path)
     if path.is_dir():
-        message = f"`graph` must be a file or the name of a dataset, {text} is a folder"
-        if (path / "manifest.json").is_file():
-            store = shlex.quote(text)
-            message += f"; to embed a store: fdgcl train {store} -o FOLDER"
+        message = (
+            "`graph` must be a file, a store or the name of a dataset; the folder "
+            f"{text} is no store: it has no manifest.json"
+        )
         raise InputError(message)
     message = (
         f"there is no file {text}, and no dataset of that name"
@@ -71,17 +79,20 @@ def find_source(graph: str | Path | Data) -> Source:
 
 def _in_memory(graph: Any) -> Source:
     from fdgcl.graphs import Graph, GraphDataset
+    from fdgcl.graphs.store.store import Store
 
+    if isinstance(graph, Store):
+        return Source(graph.name, graph.folder)
     if not isinstance(graph, Graph | GraphDataset):
         message = (
-            "`graph` must be a file, the name of a dataset, a Graph or a GraphDataset, "
-            f"got {type(graph).__name__}"
+            "`graph` must be a file, the name of a dataset, a Graph, a GraphDataset or "
+            f"a Store, got {type(graph).__name__}"
         )
         raise InputError(message)
     return Source(graph.name, data=graph)
 
 
-def load_named(name: str, root: Path | None) -> Data:
+def load_named(name: str, root: Path | None) -> InMemory:
     """Return a dataset, or what a compact file holds: one graph or many.
 
     Raises:
@@ -106,6 +117,8 @@ def has_many(source: Source, reading: Reading) -> bool:
         from fdgcl.graphs import GraphDataset
 
         return isinstance(source.data, GraphDataset)
+    if source.is_store:
+        return False
     if source.path is None:
         return CATALOGUE[source.name].graphs > 1
     compact = source.path.suffix.lower() == ".npz" and holds_graphs(source.path)
@@ -126,8 +139,23 @@ def read(source: Source, reading: Reading, schema: Any = None) -> Graph:
     if has_many(source, reading):
         message = f"this needs one graph, but {source.name} is many"
         raise InputError(message)
+    if source.is_store:
+        message = f"this needs a graph in memory, and {source.path} is a store"
+        raise InputError(message)
     graph = _read(source, reading, schema)
     return graph.with_features(None) if reading.made else graph
+
+
+def open_store(source: Source) -> Store:
+    """Open the store that a source is.
+
+    Raises:
+        InputError: Its import is not done, or it is damaged.
+    """
+    from fdgcl.graphs.store.store import Store
+
+    assert source.path is not None
+    return Store.open(source.path)
 
 
 def read_data(source: Source, reading: Reading, schema: Any = None) -> Data:
@@ -141,12 +169,25 @@ def read_data(source: Source, reading: Reading, schema: Any = None) -> Data:
     Raises:
         InputError: The files do not make up a graph, or graphs.
     """
+    if source.is_store:
+        return open_store(source)
     if not has_many(source, reading):
         return read(source, reading, schema)
     dataset = _read_many(source, reading, schema)
     if not reading.made:
         return dataset
     return replace(dataset, graph=dataset.graph.with_features(None))
+
+
+def read_in_memory(source: Source, reading: Reading) -> InMemory:
+    """Read a graph, or graphs; a store is refused.
+
+    Raises:
+        InputError: It is one, or the files do not make up a graph.
+    """
+    if has_many(source, reading):
+        return cast("GraphDataset", read_data(source, reading))
+    return read(source, reading)
 
 
 def need_labels(source: Source, reading: Reading, what: str = "`evaluate`") -> None:
@@ -163,14 +204,23 @@ def need_labels(source: Source, reading: Reading, what: str = "`evaluate`") -> N
 def readings(data: Data) -> tuple[str, ...]:
     """Return what was taken for what in the tables, a line each."""
     from fdgcl.graphs import GraphDataset
+    from fdgcl.graphs.store.store import Store
 
+    if isinstance(data, Store):
+        return data.manifest.reading
     return data.graph.reading if isinstance(data, GraphDataset) else data.reading
 
 
 def summary(data: Data) -> str:
     """Return what was read, in one line."""
     from fdgcl.graphs import GraphDataset
+    from fdgcl.graphs.store.store import Store
 
+    if isinstance(data, Store):
+        return (
+            f"{data.name}: {data.num_nodes:,} nodes, {data.num_edges:,} edges, "
+            f"{data.num_features:,} features (a store, from {data.source})"
+        )
     graph = data.graph if isinstance(data, GraphDataset) else data
     parts = [f"{len(data):,} graphs"] if isinstance(data, GraphDataset) else []
     parts += [f"{graph.num_nodes:,} nodes", f"{graph.num_edges:,} edges"]
@@ -191,8 +241,9 @@ def refuse_files(source: Source, reading: Reading) -> None:
     Raises:
         InputError: `graph` is one and comes with such a file.
     """
-    if source.path is None:
+    if source.path is None or source.is_store:
         kind = "dataset" if source.data is None else "graph in memory"
+        kind = "store" if source.is_store else kind
         _refuse_files(reading, f"{source.name} is a {kind} with its own")
 
 

@@ -22,7 +22,7 @@ from fdgcl.methods.fdgcl.slice_plan import DiffusionPlan, plan_diffusion
 from fdgcl.methods.fdgcl.stored import prepare_store
 from fdgcl.methods.fdgcl.training_plan import TrainingPlan
 from fdgcl.methods.resources import Resources
-from fdgcl.training import ProcessGroup, group_of_environment
+from fdgcl.training import ProcessGroup, SingleProcess, group_of_environment
 from fdgcl.workflows.embedded import training_facts
 from fdgcl.workflows.feedback import Feedback, OnNotice, ProgressArgument, feedback
 from fdgcl.workflows.models import new_model
@@ -32,7 +32,7 @@ from fdgcl.workflows.run_folders import check_writable
 from fdgcl.workflows.source import Source
 
 if TYPE_CHECKING:
-    from fdgcl.model import FDGCL
+    from fdgcl.embedder import GraphEmbedder
 
 CALLED = "fdgcl.workflows.train"
 
@@ -82,7 +82,7 @@ class TrainedStore:
         notices: What was decided.
     """
 
-    model: FDGCL = field(repr=False)
+    model: GraphEmbedder = field(repr=False)
     written: Written
     run: Path
     nodes: int
@@ -156,7 +156,7 @@ def train(
     (100, 4)
     """
     work = _Work.of(store, output, run, settings, memory, command, overwrite)
-    work.refuse_parts()
+    refuse_parts(work.output, work.folder, overwrite=work.overwrite)
     with feedback(progress, on_notice) as told:
         model = new_model(work.settings.to_dict())
         with group_of_environment(work.settings.torch_device) as group:
@@ -191,6 +191,84 @@ def plan_training(
     if not work.is_diffused:
         before = plan_diffusion(work.store, work.settings, memory=work.memory)
     return PlannedTraining(work.plan(), before, work.settings)
+
+
+def fit_store(
+    store: Store,
+    model: GraphEmbedder,
+    output: Path,
+    *,
+    run: Path,
+    memory: int | str | None,
+    overwrite: bool,
+    command: str,
+    told: Feedback,
+    group: ProcessGroup | None = None,
+    here: int | None = None,
+) -> Written:
+    """Fit a model on a store, and write the embedding of its nodes to a folder.
+
+    Args:
+        store: The graph.
+        model: The model.
+        output: The folder of the embedding.
+        run: The run folder.
+        memory: Bound on what the processes of this machine hold.
+        overwrite: Replace another embedding in the output.
+        command: What the record of the run says that it was made by.
+        told: Hears of progress and notices.
+        group: Who train together.
+        here: How many of them are on this machine.
+
+    Raises:
+        InputError: Store, settings and places do not fit together.
+    """
+    _check_output(output)
+    refuse_parts(output, run, overwrite=overwrite)
+
+    def progress(stage: str, done: int, total: int) -> None:
+        # What was decided for the user is known long before training ends.
+        told.notice(*getattr(model, "notices_", ()))
+        told.bars(stage, done, total)
+
+    def remember(key: str, seconds: float) -> None:
+        """Note whose the parts will be, before the first is written."""
+        write_record(
+            run,
+            command=command,
+            source=Source(store.name, store.folder),
+            reading=Reading(),
+            embedding=output,
+            seconds=seconds,
+            notices=told.notices,
+            model=key,
+        )
+
+    bound = allowed_bytes(memory, "`memory`")
+    return fit_to_folder(
+        model,
+        store,
+        output,
+        run=run,
+        resources=Resources(bound, group or SingleProcess(), here),
+        progress=progress,
+        replace_parts=overwrite,
+        on_model=remember,
+    )
+
+
+def refuse_parts(output: Path, run: Path, *, overwrite: bool) -> None:
+    """Refuse to mix the parts of two embeddings.
+
+    Raises:
+        InputError: There is another one in the folder.
+    """
+    if part_files(output) and not (overwrite or is_own(run, output)):
+        message = (
+            f"{output} holds another embedding: add `overwrite=True` to replace it, or "
+            "name another folder"
+        )
+        raise InputError(message)
 
 
 def is_first_process() -> bool:
@@ -236,47 +314,20 @@ class _Work:
             opened, chosen, folder, target, bound, members, here, command, overwrite
         )
 
-    def refuse_parts(self) -> None:
-        """Refuse to mix the parts of two embeddings."""
-        own = self.overwrite or is_own(self.folder, self.output)
-        if part_files(self.output) and not own:
-            message = (
-                f"{self.output} holds another embedding: add `overwrite=True` to "
-                "replace it, or name another folder"
-            )
-            raise InputError(message)
-
-    def run(self, group: ProcessGroup, model: FDGCL, told: Feedback) -> Written:
+    def run(self, group: ProcessGroup, model: GraphEmbedder, told: Feedback) -> Written:
         """Diffuse what is not diffused yet, train, and write the embedding."""
         group.by_first(self.plan().check)
-
-        def progress(stage: str, done: int, total: int) -> None:
-            # What was decided for the user is known long before training ends.
-            told.notice(*getattr(model, "notices_", ()))
-            told.bars(stage, done, total)
-
-        def remember(key: str, seconds: float) -> None:
-            """Note whose the parts will be, before the first is written."""
-            write_record(
-                self.folder,
-                command=self.command,
-                source=Source(self.store.manifest.name, self.store.folder),
-                reading=Reading(),
-                embedding=self.output,
-                seconds=seconds,
-                notices=told.notices,
-                model=key,
-            )
-
-        return fit_to_folder(
-            model,
+        return fit_store(
             self.store,
+            model,
             self.output,
             run=self.folder,
-            resources=Resources(self.memory, group, self.here),
-            progress=progress,
-            replace_parts=self.overwrite,
-            on_model=remember,
+            memory=self.memory,
+            overwrite=self.overwrite,
+            command=self.command,
+            told=told,
+            group=group,
+            here=self.here,
         )
 
     def plan(self) -> TrainingPlan:

@@ -34,7 +34,7 @@ class Transformed:
     """An embedding of a graph by a model trained before.
 
     Attributes:
-        embedding: The file it was written to.
+        embedding: The file it was written to; of a store, the folder of its parts.
         run: The run folder of the model.
         ids: (N,) ids of the rows.
         z: (N, dim) the embedding.
@@ -73,6 +73,7 @@ def transform(
     graph_column: str | None = None,
     data_root: str | Path | None = None,
     level: str | None = None,
+    memory: int | str | None = None,
     output: str | Path | None = None,
     overwrite: bool = False,
     progress: ProgressArgument = None,
@@ -92,6 +93,7 @@ def transform(
         graph_column: As of `embed`.
         data_root: As of `embed`.
         level: What a row stands for, `node` or `graph`.
+        memory: Bound on what embedding a store may hold, in bytes or as in "6GB".
         output: The embedding, as Parquet; None for `z-NAME.parquet` in the run folder.
         overwrite: Replace an output that is there.
         progress: Whether to show a bar, or a function of stage, done and total.
@@ -138,7 +140,9 @@ def transform(
         with told.bars.waiting("read"):
             data = read_data(source, reading, model.feature_schema_)
         told.notice(summary(data), *readings(data))
-        embedding = model.transform(data, level=chosen, progress=told.bars)
+        embedding = model.transform(
+            data, level=chosen, memory=memory, progress=told.bars
+        )
         told.notice(*model.notices_)
     ids = row_ids(data, chosen)
     write_embeddings(target, ids, embedding)

@@ -28,6 +28,7 @@ class FdgclMethod(Method[Settings, Encoders]):
 
     name = "fdgcl"
     title = "FD-GCL"
+    has_views = True
     settings = Settings
 
     def prepare(

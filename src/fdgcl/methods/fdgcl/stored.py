@@ -17,6 +17,7 @@ from fdgcl._checks import InputError
 from fdgcl._progress import Progress
 from fdgcl.diffusion import Dynamics
 from fdgcl.diffusion.stability import Bounds, CommonBounds
+from fdgcl.executors.base import cores
 from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.graphs.store.store import Store
@@ -30,6 +31,7 @@ from fdgcl.methods.fdgcl.stored_statistics import load_statistics
 from fdgcl.methods.fdgcl.training_plan import TrainingPlan, plan_training
 from fdgcl.methods.fdgcl.windows_on_disk import RowsOnDisk
 from fdgcl.operators.feature_correlation import FeatureCorrelation
+from fdgcl.operators.stored import StoredOperator
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,17 @@ class StoredPreparation(ViewPreparation):
             )
             raise InputError(message)
 
+    @cached_property
+    def operator(self) -> StoredOperator:
+        """The graph's operator."""
+        return StoredOperator(
+            self.store,
+            self.settings.self_loops,
+            self.settings.normalization,
+            cores(),
+            dtype=self.settings.torch_dtype,
+        )
+
     @property
     def spectrum(self) -> Bounds:
         """See the base class; of a graph not looked at yet, where any graph's lies."""
@@ -113,6 +126,16 @@ class StoredPreparation(ViewPreparation):
     def describe_decisions(self) -> list[str]:
         """See the base class."""
         return super().describe_decisions() if self.diffusion.is_begun else []
+
+    def describe_stability(self) -> list[str]:
+        """See the base class."""
+        found = super().describe_stability()
+        if not self.diffusion.is_begun:
+            found.append(
+                "stability is by the largest frequency that any graph has, 2; once "
+                "features are diffused, by this graph's own"
+            )
+        return found
 
     @cached_property
     def plan(self) -> TrainingPlan:
