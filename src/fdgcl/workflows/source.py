@@ -245,6 +245,12 @@ def refuse_files(source: Source, reading: Reading) -> None:
         kind = "dataset" if source.data is None else "graph in memory"
         kind = "store" if source.is_store else kind
         _refuse_files(reading, f"{source.name} is a {kind} with its own")
+    if source.is_store and reading.made:
+        message = (
+            f"`features` {reading.made}: the features of a store are chosen on import, "
+            f"and {source.path} has its own"
+        )
+        raise InputError(message)
 
 
 def _refuse_files(reading: Reading, reason: str) -> None:
