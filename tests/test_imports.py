@@ -30,7 +30,6 @@ CONSTRUCTORS = {
 
 #: Late imports that close other cycles: to be removed.
 CYCLES = {
-    ("fdgcl.executors.base", "fdgcl.methods.fdgcl.diffusing"),
     ("fdgcl.cli.tune_output", "fdgcl.cli.tune_page"),
 }
 

@@ -71,7 +71,7 @@ class MethodSettings:
     )
     lr: float = setting(0.01, "Learning rate of Adam.")
     weight_decay: float = setting(5e-4, "Weight decay of Adam.")
-    epochs: int = setting(20, "Passes over the nodes; 0 leaves the encoder untrained.")
+    epochs: int = setting(20, "Passes over the nodes; 0 trains nothing.")
     readout: Sequence[str] = setting(
         ("mean",),
         "How a graph's row is made of its nodes' in a dataset of graphs: some of "

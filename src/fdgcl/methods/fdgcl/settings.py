@@ -102,9 +102,7 @@ class Settings(MethodSettings):
         "`checkpoint` (fewer of them) or `autograd` (all that is computed).",
         panel="Diffusion",
     )
-    dim: int = setting(
-        512, "Columns of each view (d), and of the embedding unless it keeps more."
-    )
+    dim: int = setting(512, "Columns of each view (d).")
     init_scale: float = setting(
         10.0,
         "Factor on the initial weights: how far training can move from them. "
