@@ -24,9 +24,8 @@ from torch.nn.functional import cosine_similarity
 from torch.optim import AdamW, Optimizer
 
 from fdgcl._checks import MOST_DIM, check_count, check_fraction
-from fdgcl._progress import Progress
 from fdgcl.graphs import Graph
-from fdgcl.methods.base import Config, GraphModel, Method
+from fdgcl.methods.base import GraphModel, WholeGraphMethod
 from fdgcl.methods.parts.augmentations import (
     AugmentedGraph,
     View,
@@ -37,7 +36,6 @@ from fdgcl.methods.parts.graph_convolution import GraphConvolution, Linear, Rows
 from fdgcl.methods.parts.moving_average import MovingAverage, cosine_momentum
 from fdgcl.methods.parts.propagation import Propagation, gcn
 from fdgcl.methods.parts.schedules import warm_up_cosine
-from fdgcl.methods.preparation import Preparation
 from fdgcl.methods.settings import MethodSettings, setting
 from fdgcl.training.diagnostics import diagnose
 from fdgcl.training.trainable import Trainable
@@ -251,25 +249,11 @@ class BGRLTraining(Trainable[BGRLModel]):
 
 
 @final
-class BGRLMethod(Method[Settings, BGRLModel]):
+class BGRLMethod(WholeGraphMethod[Settings, BGRLModel]):
     """BGRL by name."""
 
     name = "bgrl"
     title = "BGRL"
     settings = Settings
-
-    def new_model(self, config: Config) -> BGRLModel:
-        """See the base class."""
-        model = BGRLModel(config.settings, config.num_features)
-        return model.to(config.settings.torch_device)
-
-    def on_graph(
-        self,
-        model: BGRLModel,
-        prepared: Preparation[Settings],
-        config: Config,  # noqa: ARG002
-        *,
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> BGRLTraining:
-        """See the base class."""
-        return BGRLTraining(model, prepared.graph, prepared.settings)
+    model = BGRLModel
+    training = BGRLTraining

@@ -22,9 +22,8 @@ from torch import Tensor, nn
 from torch.optim import Adam, Optimizer
 
 from fdgcl._checks import MOST_DIM, check_count, check_nonnegative, choose
-from fdgcl._progress import Progress
 from fdgcl.graphs import Graph
-from fdgcl.methods.base import Config, GraphModel, Method
+from fdgcl.methods.base import GraphModel, WholeGraphMethod
 from fdgcl.methods.fdgcl.standardization import standardize
 from fdgcl.methods.parts.augmentations import (
     AugmentedGraph,
@@ -34,7 +33,6 @@ from fdgcl.methods.parts.augmentations import (
 )
 from fdgcl.methods.parts.graph_convolution import GraphConvolutions, Linear, Rows
 from fdgcl.methods.parts.propagation import graphconv
-from fdgcl.methods.preparation import Preparation
 from fdgcl.methods.settings import MethodSettings, setting
 from fdgcl.training.diagnostics import diagnose
 from fdgcl.training.trainable import Trainable
@@ -212,28 +210,14 @@ class CCASSGTraining(Trainable[CCASSGModel]):
 
 
 @final
-class CCASSGMethod(Method[Settings, CCASSGModel]):
+class CCASSGMethod(WholeGraphMethod[Settings, CCASSGModel]):
     """CCA-SSG by name."""
 
     name = "cca-ssg"
     title = "CCA-SSG"
     settings = Settings
-
-    def new_model(self, config: Config) -> CCASSGModel:
-        """See the base class."""
-        model = CCASSGModel(config.settings, config.num_features)
-        return model.to(config.settings.torch_device)
-
-    def on_graph(
-        self,
-        model: CCASSGModel,
-        prepared: Preparation[Settings],
-        config: Config,  # noqa: ARG002
-        *,
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> CCASSGTraining:
-        """See the base class."""
-        return CCASSGTraining(model, prepared.graph, prepared.settings)
+    model = CCASSGModel
+    training = CCASSGTraining
 
 
 def loss(first: Tensor, second: Tensor, decorrelation: float) -> Tensor:

@@ -27,11 +27,10 @@ from fdgcl._checks import (
     check_positive,
     choose,
 )
-from fdgcl._progress import Progress
 from fdgcl.graphs import Graph
 from fdgcl.graphs.directions import Direction, Normalization
 from fdgcl.losses import Loss, build_loss
-from fdgcl.methods.base import Config, GraphModel, Method
+from fdgcl.methods.base import GraphModel, WholeGraphMethod
 from fdgcl.methods.fdgcl.activations import ACTIVATIONS
 from fdgcl.methods.fdgcl.combination import view_weights
 from fdgcl.methods.fdgcl.features import FeatureMatrix
@@ -40,7 +39,6 @@ from fdgcl.methods.fdgcl.shuffling import Shuffle
 from fdgcl.methods.fdgcl.standardization import inverse_root, standardize
 from fdgcl.methods.parts.augmentations import MaskedFeatures
 from fdgcl.methods.parts.graph_convolution import GraphConvolution
-from fdgcl.methods.preparation import Preparation
 from fdgcl.methods.settings import MethodSettings, setting
 from fdgcl.operators.in_memory import InMemoryOperator, build_operator
 from fdgcl.training.diagnostics import diagnose
@@ -310,29 +308,15 @@ class GCNTraining(Trainable[GCNModel]):
 
 
 @final
-class GCNMethod(Method[Settings, GCNModel]):
+class GCNMethod(WholeGraphMethod[Settings, GCNModel]):
     """The GCN encoders by name."""
 
     name = "gcn"
     title = "GCN encoders"
     has_views = True
     settings = Settings
-
-    def new_model(self, config: Config) -> GCNModel:
-        """See the base class."""
-        model = GCNModel(config.settings, config.num_features)
-        return model.to(config.settings.torch_device)
-
-    def on_graph(
-        self,
-        model: GCNModel,
-        prepared: Preparation[Settings],
-        config: Config,  # noqa: ARG002
-        *,
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> GCNTraining:
-        """See the base class."""
-        return GCNTraining(model, prepared.graph, prepared.settings)
+    model = GCNModel
+    training = GCNTraining
 
 
 def _names(literal: Any) -> dict[str, None]:
