@@ -24,6 +24,8 @@ from fdgcl.estimators import estimator_of
 from fdgcl.experiments.experiment import Experiment, PaperNumber
 from fdgcl.experiments.measures import TABLES, build_measure
 from fdgcl.graphs.catalogue import CATALOGUE
+from fdgcl.methods.published import published
+from fdgcl.model import FDGCL
 from fdgcl.presets import VARIANTS, preset_settings
 
 ROOT: Traversable = resources.files("fdgcl.experiments") / "tables"
@@ -132,13 +134,23 @@ def _settings(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _preset(content: Mapping[str, Any]) -> dict[str, Any]:
-    base = _text(content, "base", VARIANTS[0])
+    """FD-GCL's preset in a variant; of other methods, what their authors published."""
+    method, base = _method(content), _text(content, "base", VARIANTS[0])
+    if "base" in content and method != FDGCL.method_name:
+        message = (
+            f"base is a variant of FD-GCL's presets, and the method is {method!r}: its "
+            "preset is what its authors published"
+        )
+        raise InputError(message)
     if "preset" not in content:
         if "base" in content:
             message = "base is a variant of a preset, and no preset is named"
             raise InputError(message)
         return {}
-    return preset_settings(_text(content, "preset", ""), base)
+    name = _text(content, "preset", "")
+    if method != FDGCL.method_name:
+        return published(method, name)
+    return preset_settings(name, base)
 
 
 def _options(content: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:

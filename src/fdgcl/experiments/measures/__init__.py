@@ -60,6 +60,12 @@ TABLES: dict[str, Table] = {
         "GRAND, CDE and GREAD as encoders, by the paper's settings and ours.",
         f"{_HERE}.accuracy:DynamicsAccuracy",
     ),
+    "methods": Table(
+        "Compared methods, measured here",
+        "columns of Tables 1 and 2",
+        "CCA-SSG, BGRL and GCN beside FD-GCL, under the same probe.",
+        f"{_HERE}.accuracy:MethodAccuracy",
+    ),
     "graphs": Table(
         "Classification of whole graphs",
         "the table of graph classification in the appendix",

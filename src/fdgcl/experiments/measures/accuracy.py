@@ -130,3 +130,19 @@ class DynamicsAccuracy(_Probed):
     ) -> list[Section]:
         """See the base class."""
         return by_encoder(experiments, records, absent, worth_of_training)
+
+
+@final
+class MethodAccuracy(_Probed):
+    """One row a method, one column a dataset."""
+
+    def show(
+        self,
+        experiments: Sequence[Experiment],
+        records: Sequence[Record],
+        absent: Mapping[str, str],
+    ) -> list[Section]:
+        """See the base class."""
+        return by_encoder(
+            experiments, records, absent, worth_of_training, kind="method"
+        )

@@ -28,16 +28,18 @@ def by_encoder(
     records: Sequence[Record],
     absent: Mapping[str, str],
     findings: Callable[[Grid], Iterable[Block]],
+    kind: str = "encoder",
 ) -> list[Section]:
-    """One line an encoder, columns by dataset.
+    """One line an encoder, or a method; columns by dataset.
 
     Args:
         experiments: Those of the table, in reading order.
         records: Their lines.
         absent: Why a dataset is not here, by its name.
         findings: What the table comes to.
+        kind: What a line stands for.
     """
-    grid = Grid(experiments, collect(records), absent)
+    grid = Grid(experiments, collect(records), absent, kind)
     blocks: list[Block] = [grid.accuracy(), *findings(grid)]
     blocks += [*absences(absent), *other_splits(records)]
     blocks += [grid.figure(dataset) for dataset in grid.here]
@@ -57,7 +59,9 @@ class Grid:
         experiments: Sequence[Experiment],
         scores: Mapping[tuple[str, str], Scores],
         absent: Mapping[str, str],
+        kind: str,
     ) -> None:
+        self.kind = kind
         self.labels = {one.variant: one.label for one in experiments}
         self.datasets = list(dict.fromkeys(one.dataset for one in experiments))
         self.here = [name for name in self.datasets if name not in absent]
@@ -81,7 +85,7 @@ class Grid:
 
     def accuracy(self) -> Table:
         """The paper's numbers beside ours; the best of a column stressed."""
-        columns, strong = ["encoder"], set()
+        columns, strong = [self.kind], set()
         cells: dict[str, list[str]] = {variant: [] for variant in self.labels}
         for dataset in self.datasets:
             columns += [f"{dataset}, paper", dataset]
@@ -114,7 +118,7 @@ class Grid:
         for variant, label in self.labels.items():
             found = [self.find(dataset, variant)[1] for dataset in self.here]
             rows.append([label, *map(validation, found)])
-        return Table(["encoder", *self.here], rows, "Validation accuracy in %.")
+        return Table([self.kind, *self.here], rows, "Validation accuracy in %.")
 
     def cost(self) -> Table:
         """Seconds and memory."""
@@ -124,7 +128,7 @@ class Grid:
             cells = [cost_cells(scores) for scores in found]
             rows.append([label, *(", ".join(filter(None, cell)) for cell in cells)])
         return Table(
-            ["encoder", *self.here], rows, "Training, probe, peak memory; one seed."
+            [self.kind, *self.here], rows, "Training, probe, peak memory; one seed."
         )
 
     def figure(self, dataset: str) -> Figure:
@@ -144,7 +148,7 @@ class Grid:
         both = {"measured": (ours, 1), "paper": (paper, 0)}
         return Figure(
             name=f"{self._table}-{dataset}",
-            title=f"Encoders on {dataset}",
+            title=f"{self.kind.capitalize()}s on {dataset}",
             series=[
                 bars(name, values, color=color)
                 for name, (values, color) in both.items()

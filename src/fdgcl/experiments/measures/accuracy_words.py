@@ -42,7 +42,7 @@ def worth_of_training(grid: Grid) -> Iterator[Table]:
                 cells.append(f"{before} ({trained.mean - before.mean:+.2f})")
         rows.append([label, *cells])
     yield Table(
-        ["encoder, untrained", *grid.here],
+        [f"{grid.kind}, untrained", *grid.here],
         rows,
         "The same before training; in brackets what training adds.",
     )
