@@ -18,7 +18,6 @@ from scipy import sparse
 
 import fuzz_mutations as change
 from fdgcl import FDGCL, Graph
-from fdgcl.workflows.records import read_record
 from fdgcl.embeddings import read_embeddings, write_embeddings
 from fdgcl.graphs import load_graphs, read_graph, write_compact
 from fdgcl.graphs.collection import GraphDataset
@@ -45,6 +44,7 @@ from fdgcl.graphs.store.store import (
 )
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.run_folder import RunFolder
+from fdgcl.workflows.records import read_record
 from fuzz_mutations import Mutation
 
 N = 12

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fdgcl.diffusion.stability import StabilityReport
-    from fdgcl.planning import Plan
     from fdgcl.model import FDGCL
+    from fdgcl.planning import Plan
     from fdgcl.training import EpochRecord
     from fdgcl.workflows.reading import Reading
     from fdgcl.workflows.rows import Level
