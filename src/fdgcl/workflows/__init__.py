@@ -3,9 +3,10 @@
 They take paths, names of datasets and graphs in memory, print nothing, and raise
 InputError. The names below are loaded when first used, so that importing this is quick.
 
->>> from fdgcl import workflows
->>> workflows.plan_embedding("cora-bundled", settings={"dim": 16}).graph.name
-'cora'
+Example:
+    >>> from fdgcl import workflows
+    >>> workflows.plan_embedding("cora-bundled", settings={"dim": 16}).graph.name
+    'cora-bundled'
 """
 
 from __future__ import annotations

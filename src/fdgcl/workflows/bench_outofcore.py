@@ -74,6 +74,13 @@ def bench_out_of_core(
 
     Raises:
         InputError: Sizes, bound or folder will not do.
+
+    Example:
+        >>> from fdgcl.workflows import bench_out_of_core
+        >>> sizes = {"nodes": 60, "edges": 120, "features": 4, "dim": 4, "epochs": 1}
+        >>> made = bench_out_of_core(sizes=sizes, memory="2GB")
+        >>> [one.stage for one in made.found.stages]
+        ['generate', 'import', 'diffuse', 'train']
     """
     place, target = as_path(folder), check_output(output, overwrite=overwrite)
     known = {name: one for name, one in (sizes or {}).items() if one is not None}

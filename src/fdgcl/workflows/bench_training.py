@@ -126,11 +126,12 @@ def bench(
     Raises:
         InputError: Sizes, settings and graph do not go together.
 
-    >>> from fdgcl.workflows import bench
-    >>> small = {"dim": 8, "time": 4.0, "epochs": 1}
-    >>> made = bench(nodes=100, edges=300, features=4, settings=small, repeats=1)
-    >>> made.found.loop is not None
-    True
+    Example:
+        >>> from fdgcl.workflows import bench
+        >>> small = {"dim": 8, "time": 4.0, "epochs": 1}
+        >>> made = bench(nodes=100, edges=300, features=4, settings=small, repeats=1)
+        >>> made.found.loop is not None
+        True
     """
     target = check_output(output, overwrite=overwrite)
     place = {"seed": seed, "device": device, "precision": precision}
@@ -192,6 +193,12 @@ def bench_scaling(
 
     Raises:
         InputError: Sizes do not go together.
+
+    Example:
+        >>> from fdgcl.workflows import bench_scaling
+        >>> sizes = {"nodes": 400, "edges": 800, "features": 4, "dim": 4}
+        >>> bench_scaling(sizes=sizes, quick=True).page.title
+        'How time and memory grow'
     """
     target = check_output(output, overwrite=overwrite)
     settings = bench_settings(seed=seed, device=device, precision=precision)

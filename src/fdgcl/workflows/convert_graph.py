@@ -82,11 +82,12 @@ def convert(
     Raises:
         InputError: The graph cannot be read, or the output not be written.
 
-    >>> import fdgcl, tempfile
-    >>> from fdgcl.workflows import convert
-    >>> made = convert("cora-bundled", f"{tempfile.mkdtemp()}/cora.npz")
-    >>> fdgcl.load_dataset(made.path).num_nodes
-    2708
+    Example:
+        >>> import fdgcl, tempfile
+        >>> from fdgcl.workflows import convert
+        >>> made = convert("cora-bundled", f"{tempfile.mkdtemp()}/cora.npz")
+        >>> fdgcl.load_dataset(made.path).num_nodes
+        2708
     """
     target = Path(output)
     if target.suffix != ".npz":

@@ -109,13 +109,14 @@ def diffuse(
         InputError: The settings do not fit the store, or the memory will not do.
         DiskFullError: There is no room for the diffused features.
 
-    >>> import tempfile
-    >>> from fdgcl.workflows import diffuse, generate, import_table
-    >>> folder, small = tempfile.mkdtemp(), {"time": 2.0, "step": 1.0}
-    >>> edges, features = generate(100, 300, folder, features=4).files
-    >>> store = import_table(edges, f"{folder}/store", features=features).store
-    >>> diffuse(store.folder, settings=small).missing
-    ()
+    Example:
+        >>> import tempfile
+        >>> from fdgcl.workflows import diffuse, generate, import_table
+        >>> folder, small = tempfile.mkdtemp(), {"time": 2.0, "step": 1.0}
+        >>> edges, features = generate(100, 300, folder, features=4).files
+        >>> store = import_table(edges, f"{folder}/store", features=features).store
+        >>> diffuse(store.folder, settings=small).missing
+        ()
     """
     start = time.perf_counter()
     work = _Work.of(store, settings, memory, executor)
@@ -143,6 +144,17 @@ def prepare_slices(
     """Write down what all slices of a diffusion follow; do none of them.
 
     The arguments are those of `diffuse`, which then does some slices by `only`.
+
+    Example:
+        >>> import tempfile
+        >>> from fdgcl.workflows import diffuse, generate, import_table, prepare_slices
+        >>> folder, small = tempfile.mkdtemp(), {"time": 2.0, "step": 1.0}
+        >>> edges, features = generate(100, 300, folder, features=4).files
+        >>> store = import_table(edges, f"{folder}/store", features=features).store
+        >>> prepare_slices(store.folder, settings=small).missing
+        (0,)
+        >>> diffuse(store.folder, settings=small, only=[0]).missing
+        ()
     """
     work = _Work.of(store, settings, memory, executor)
     plan = work.plan()
@@ -160,7 +172,17 @@ def plan_diffusing(
     memory: int | str | None = None,
     executor: Executor | None = None,
 ) -> PlannedDiffusion:
-    """Say what `diffuse` would take with these arguments, and write nothing."""
+    """Say what `diffuse` would take with these arguments, and write nothing.
+
+    Example:
+        >>> import tempfile
+        >>> from fdgcl.workflows import generate, import_table, plan_diffusing
+        >>> folder = tempfile.mkdtemp()
+        >>> edges, features = generate(100, 300, folder, features=4).files
+        >>> store = import_table(edges, f"{folder}/store", features=features).store
+        >>> plan_diffusing(store.folder).slices_done
+        0
+    """
     work = _Work.of(store, settings, memory, executor)
     plan, diffusion, done, count = work.plan(), work.diffusion, 0, None
     if diffusion.is_begun:

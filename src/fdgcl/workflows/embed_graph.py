@@ -179,12 +179,13 @@ def embed(
         InputError: Files, settings or places do not fit together.
         Interrupted: Ctrl-C; an epoch that was done is kept in the run folder.
 
-    >>> import tempfile
-    >>> from fdgcl.workflows import embed
-    >>> folder, small = tempfile.mkdtemp(), {"epochs": 2, "dim": 16}
-    >>> found = embed("cora-bundled", run=f"{folder}/run", settings=small)
-    >>> found.z.shape, found.epochs, found.embedding.name
-    ((2708, 16), 2, 'z.parquet')
+    Example:
+        >>> import tempfile
+        >>> from fdgcl.workflows import embed
+        >>> folder, small = tempfile.mkdtemp(), {"epochs": 2, "dim": 16}
+        >>> found = embed("cora-bundled", run=f"{folder}/run", settings=small)
+        >>> found.z.shape, found.epochs, found.embedding.name
+        ((2708, 16), 2, 'z.parquet')
     """
     with feedback(progress, on_notice) as told:
         reading = new_reading(
@@ -238,10 +239,11 @@ def plan_embedding(
 ) -> EmbeddingPlan:
     """Say what `embed` would do with these arguments and take, and write nothing.
 
-    >>> from fdgcl.workflows import plan_embedding
-    >>> plan = plan_embedding("cora-bundled", settings={"dim": 16})
-    >>> plan.stability is not None
-    True
+    Example:
+        >>> from fdgcl.workflows import plan_embedding
+        >>> plan = plan_embedding("cora-bundled", settings={"dim": 16})
+        >>> plan.stability is not None
+        True
     """
     with feedback(progress, on_notice) as told:
         reading = new_reading(

@@ -70,12 +70,13 @@ def evaluate(
     Raises:
         InputError: Embedding and labels do not belong together, or do not suffice.
 
-    >>> import fdgcl
-    >>> from fdgcl.workflows import evaluate
-    >>> graph = fdgcl.load_dataset("cora-bundled")
-    >>> found = evaluate(graph.features.toarray(), dataset=graph)
-    >>> found.lines[0].name, round(found.lines[0].mean, 1)
-    ('linear probe, accuracy', 0.6)
+    Example:
+        >>> import fdgcl
+        >>> from fdgcl.workflows import evaluate
+        >>> graph = fdgcl.load_dataset("cora-bundled")
+        >>> found = evaluate(graph.features.toarray(), dataset=graph)
+        >>> found.lines[0].name, round(found.lines[0].mean, 1)
+        ('linear probe, accuracy', 0.6)
     """
     if (dataset is None) == (labels is None):
         message = "say where the labels are: either `dataset=NAME` or `labels=FILE`"

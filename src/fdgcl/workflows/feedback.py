@@ -65,9 +65,10 @@ def feedback(
 ) -> Iterator[Feedback]:
     """Yield what a workflow tells to, by its arguments `progress` and `on_notice`.
 
-    >>> with feedback(False, print) as told:
-    ...     told.notice("edges are directed", "edges are directed")
-    edges are directed
+    Example:
+        >>> with feedback(False, print) as told:
+        ...     told.notice("edges are directed", "edges are directed")
+        edges are directed
     """
     with watched(progress) as tell:
         bars = tell if isinstance(tell, Bars) else _Called(tell)

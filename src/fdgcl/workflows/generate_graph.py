@@ -76,10 +76,11 @@ def generate(
     Raises:
         InputError: A size is out of range, or a file is there already.
 
-    >>> import tempfile
-    >>> from fdgcl.workflows import generate
-    >>> [path.name for path in generate(50, 60, tempfile.mkdtemp()).files]
-    ['edges.parquet', 'features.parquet']
+    Example:
+        >>> import tempfile
+        >>> from fdgcl.workflows import generate
+        >>> [path.name for path in generate(50, 60, tempfile.mkdtemp()).files]
+        ['edges.parquet', 'features.parquet']
     """
     from fdgcl.graphs.generating import PowerLawFiles
 

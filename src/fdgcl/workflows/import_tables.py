@@ -86,13 +86,14 @@ def import_table(
     Raises:
         InputError: A file does not fit, or memory or disk will not do.
 
-    >>> import tempfile
-    >>> from fdgcl.workflows import generate, import_table
-    >>> folder = tempfile.mkdtemp()
-    >>> edges, features = generate(100, 300, folder, features=4).files
-    >>> store = import_table(edges, f"{folder}/store", features=features).store
-    >>> store.manifest.nodes, store.manifest.features
-    (100, 4)
+    Example:
+        >>> import tempfile
+        >>> from fdgcl.workflows import generate, import_table
+        >>> folder = tempfile.mkdtemp()
+        >>> edges, features = generate(100, 300, folder, features=4).files
+        >>> store = import_table(edges, f"{folder}/store", features=features).store
+        >>> store.manifest.nodes, store.manifest.features
+        (100, 4)
     """
     from fdgcl.graphs.importing import run_request
 
@@ -117,11 +118,12 @@ def plan_import(
 ) -> ImportPlan:
     """Say what `import_table` would take with these arguments; write nothing.
 
-    >>> import tempfile
-    >>> from fdgcl.workflows import generate, plan_import
-    >>> made = generate(100, 300, tempfile.mkdtemp(), features=0)
-    >>> plan_import(made.files[0]).plan.edges
-    300
+    Example:
+        >>> import tempfile
+        >>> from fdgcl.workflows import generate, plan_import
+        >>> made = generate(100, 300, tempfile.mkdtemp(), features=0)
+        >>> plan_import(made.files[0]).edges
+        300
     """
     from fdgcl.graphs import importing
 

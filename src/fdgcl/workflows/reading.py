@@ -100,8 +100,9 @@ def new_reading(
 ) -> Reading:
     """Return how to read a graph, from what workflows take.
 
-    >>> new_reading("degree").made
-    'degree'
+    Example:
+        >>> new_reading("degree").made
+        'degree'
     """
     if features is None:
         named: tuple[str, ...] = ()

@@ -77,14 +77,15 @@ def report(
     Raises:
         InputError: There is no run, or what was named does not belong to it.
 
-    >>> import fdgcl, tempfile
-    >>> from fdgcl.workflows import embed, report
-    >>> folder = tempfile.mkdtemp()
-    >>> graph, small = fdgcl.load_dataset("cora-bundled"), {"epochs": 2, "dim": 16}
-    >>> run = embed(graph, run=f"{folder}/run", settings=small).run
-    >>> made = report(run, dataset=graph)
-    >>> made.path.name, made.page.sections[1].title
-    ('report.html', 'Accuracy')
+    Example:
+        >>> import fdgcl, tempfile
+        >>> from fdgcl.workflows import embed, report
+        >>> folder = tempfile.mkdtemp()
+        >>> graph, small = fdgcl.load_dataset("cora-bundled"), {"epochs": 2, "dim": 16}
+        >>> run = embed(graph, run=f"{folder}/run", settings=small).run
+        >>> made = report(run, dataset=graph)
+        >>> made.path.name, made.page.sections[1].title
+        ('report.html', 'Accuracy')
     """
     from fdgcl.workflows.report_findings import Given
 

@@ -61,9 +61,10 @@ class TableHere:
 def list_tables(data_root: str | Path | None = None) -> list[TableHere]:
     """What can be reproduced, and which datasets are here for it.
 
-    >>> from fdgcl.workflows import list_tables
-    >>> [one.table for one in list_tables()][:2]
-    ['homophilic', 'heterophilic']
+    Example:
+        >>> from fdgcl.workflows import list_tables
+        >>> [one.table for one in list_tables()][:2]
+        ['homophilic', 'heterophilic']
     """
     from fdgcl.experiments.loader import table_files
     from fdgcl.experiments.presence import absent_datasets
@@ -124,8 +125,15 @@ def reproduce(
         NothingHereError: None of its datasets is here.
         Interrupted: Ctrl-C; units that are done are kept in the run folder.
 
-    >>> from fdgcl.workflows import reproduce
-    >>> reproduce("heterophilic", dataset="texas")  # doctest: +SKIP
+    Example:
+        >>> import tempfile
+        >>> from fdgcl.workflows import reproduce
+        >>> nothing = tempfile.mkdtemp()  # a folder that holds no dataset
+        >>> try:
+        ...     reproduce("heterophilic", dataset="texas", data_root=nothing)
+        ... except RuntimeError as error:
+        ...     print(str(error).partition(":")[0])
+        nothing of heterophilic can be measured here
     """
     choose("table", table, TABLES)
     check_count("`seeds`", seeds)

@@ -145,15 +145,16 @@ def train(
         InputError: Settings, store and places do not fit together, or the memory or
             the disk will not do.
 
-    >>> import tempfile
-    >>> from fdgcl.workflows import generate, import_table, train
-    >>> folder = tempfile.mkdtemp()
-    >>> small = {"epochs": 1, "dim": 4, "time": 2.0, "step": 1.0}
-    >>> edges, features = generate(100, 300, folder, features=4).files
-    >>> store = import_table(edges, f"{folder}/store", features=features).store
-    >>> found = train(store.folder, f"{folder}/z", settings=small)
-    >>> found.nodes, found.written.width
-    (100, 4)
+    Example:
+        >>> import tempfile
+        >>> from fdgcl.workflows import generate, import_table, train
+        >>> folder = tempfile.mkdtemp()
+        >>> small = {"epochs": 1, "dim": 4, "time": 2.0, "step": 1.0}
+        >>> edges, features = generate(100, 300, folder, features=4).files
+        >>> store = import_table(edges, f"{folder}/store", features=features).store
+        >>> found = train(store.folder, f"{folder}/z", settings=small)
+        >>> found.nodes, found.written.width
+        (100, 4)
     """
     work = _Work.of(store, output, run, settings, memory, command, overwrite)
     refuse_parts(work.output, work.folder, overwrite=work.overwrite)
@@ -185,6 +186,15 @@ def plan_training(
     """Say what `train` would take with these arguments, and write nothing.
 
     Whether it would do is for the plan's `check`.
+
+    Example:
+        >>> import tempfile
+        >>> from fdgcl.workflows import generate, import_table, plan_training
+        >>> folder = tempfile.mkdtemp()
+        >>> edges, features = generate(100, 300, folder, features=4).files
+        >>> store = import_table(edges, f"{folder}/store", features=features).store
+        >>> plan = plan_training(store.folder, f"{folder}/z", settings={"epochs": 1})
+        >>> plan.check()
     """
     work = _Work.of(store, output, run, settings, memory, CALLED, overwrite=True)
     before = None

@@ -102,13 +102,14 @@ def transform(
     Raises:
         InputError: There is no trained model, or the graph does not fit it.
 
-    >>> import fdgcl, tempfile
-    >>> from fdgcl.workflows import embed, transform
-    >>> folder, small = tempfile.mkdtemp(), {"epochs": 2, "dim": 16}
-    >>> graph = fdgcl.load_dataset("cora-bundled")
-    >>> run = embed(graph, run=f"{folder}/run", settings=small).run
-    >>> transform(run, graph).z.shape
-    (2708, 16)
+    Example:
+        >>> import fdgcl, tempfile
+        >>> from fdgcl.workflows import embed, transform
+        >>> folder, small = tempfile.mkdtemp(), {"epochs": 2, "dim": 16}
+        >>> graph = fdgcl.load_dataset("cora-bundled")
+        >>> run = embed(graph, run=f"{folder}/run", settings=small).run
+        >>> transform(run, graph).z.shape
+        (2708, 16)
     """
     source, run = find_source(graph), Path(run_folder)
     reading = new_reading(

@@ -101,15 +101,16 @@ def tune(
         MissingExtraError: Optuna is not installed.
         NoTrialError: Not one trial could be scored.
 
-    >>> import tempfile
-    >>> from fdgcl.workflows import tune
-    >>> small = {"epochs": 1, "dim": 8}
-    >>> found = tune(
-    ...     "cora-bundled", trials=1, seeds=1, top=1, fixed=small, space="small",
-    ...     study=tempfile.mkdtemp(),
-    ... )
-    >>> found.settings["dim"], found.settings_file.name
-    (8, 'best.toml')
+    Example:
+        >>> import tempfile
+        >>> from fdgcl.workflows import tune
+        >>> small = {"epochs": 1, "dim": 8}
+        >>> found = tune(
+        ...     "cora-bundled", trials=1, seeds=1, top=1, fixed=small, space="small",
+        ...     study=tempfile.mkdtemp(),
+        ... )
+        >>> found.settings["dim"], found.settings_file.name
+        (8, 'best.toml')
     """
     source = find_source(graph)
     reading = new_reading(features, labels, tables=tables, data_root=data_root)
