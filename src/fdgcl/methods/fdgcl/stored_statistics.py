@@ -14,8 +14,9 @@ from fdgcl._tensors import read_tensors, write_tensors
 from fdgcl.graphs.store.arrays import StoredArray
 from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
 from fdgcl.methods.fdgcl.statistics import BLOCK_ROWS, Statistics
-from fdgcl.run_folder import FORMAT
 from fdgcl.training import ProcessGroup
+
+FORMAT = "fdgcl-statistics-1"
 
 
 def load_statistics(
