@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PORTABLE := $(addprefix tests/,test_tolerances.py graphs losses views model evaluation) \
+PORTABLE := $(addprefix tests/,test_tolerances.py graphs operators losses model evaluation) \
 	$(patsubst %,tests/diffusion/test_%.py,diffuse dynamics fast_paths polynomial \
-	solvers spectral)
+	solvers spectral) \
+	$(patsubst %,tests/methods/fdgcl/test_%.py,agreement standardization)
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test test-portable bench check install browser clean

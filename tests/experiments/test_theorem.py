@@ -30,7 +30,7 @@ from fdgcl.experiments.measures.fourier import response, spectrum_of
 from fdgcl.experiments.measures.theorem import Theorem
 from fdgcl.experiments.measures.theorem_page import CLAIMS, judge
 from fdgcl.graphs import block_model
-from fdgcl.methods.fdgcl.preparation import Preparation, prepare
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
 from fdgcl.report.page import Figure, Section, Table, Text
 from tolerances import assert_agree
 
@@ -45,7 +45,7 @@ def _graph(pairs: list[tuple[int, int]], nodes: int = 9) -> Graph:
     return Graph.from_edges(both, features=x, num_nodes=nodes)
 
 
-def _prepared(graph: Graph, **settings: Any) -> Preparation:
+def _prepared(graph: Graph, **settings: Any) -> DiffusionPreparation:
     chosen = {"self_loops": 0.0, "rate": 1.0, "time": 4.0, "step": 0.5}
     return prepare(graph, FDGCL(**{**chosen, **settings}, dtype="float64").check())
 
