@@ -28,6 +28,7 @@ from fdgcl.benchmark.outofcore import (
 from fdgcl.benchmark.workplace import disk_rates, work_folder
 from fdgcl.cli import app
 from fdgcl.diffusion.basis import Basis
+from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.graphs.store.store import Manifest, Store, write_manifest
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
 from fdgcl.planning.cost import STAGES
@@ -72,7 +73,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
         basis=Basis(steps, steps, steps, False),
         wide=False,
         lambda_max=2.0,
-        beta=0.5,
+        informative=True,
+        findings=FeatureFindings(14, 14, 0, 1 / 14, None),
     )
     Diffusion(Store.open(folder), folder / "diffused" / "key").begin(recipe)
     return sys.executable, str(STANDIN), str(folder)

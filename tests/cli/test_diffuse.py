@@ -18,7 +18,7 @@ from fdgcl._memory import parse_size
 from fdgcl.cli import app
 from fdgcl.diffusion.polynomial import PolynomialFilter
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
+from fdgcl.methods.fdgcl.diffused import FORMAT, DiffusedRows, Diffusion
 from fdgcl.operators.in_memory import build_operator
 from helpers.accidents import everything, flip, full_disk
 from helpers.stores import in_memory, make_store
@@ -260,7 +260,7 @@ def test_help_names_what_diffusion_depends_on(fdgcl: Command) -> None:
 def test_recipes_that_are_damaged(fdgcl: Command) -> None:
     fdgcl("diffuse", "g", *GIVEN, "--prepare")
     recipe = diffusion().folder / "recipe.json"
-    older = recipe.read_text().replace("fdgcl-diffused-2", "fdgcl-diffused-1")
+    older = recipe.read_text().replace(FORMAT, "fdgcl-diffused-1")
     for text in (older, "{"):
         recipe.write_text(text)
         told = refused(fdgcl("diffuse", "g", *GIVEN))
