@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing
@@ -20,8 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
-from fdgcl._files import DiskFullError
-from fdgcl._memory import describe_size
 from fdgcl._prefetch import prefetch
 from fdgcl._progress import Progress
 from fdgcl.embedder import GraphEmbedder
@@ -33,6 +30,7 @@ from fdgcl.methods.fdgcl.batching import block_rows
 from fdgcl.methods.fdgcl.training import ViewTraining
 from fdgcl.methods.resources import Resources
 from fdgcl.methods.settings import MethodSettings
+from fdgcl.planning import check_disk
 from fdgcl.run_folder import RunFolder
 from fdgcl.training.records import NonFiniteLossError
 
@@ -194,7 +192,9 @@ def fit_to_folder(
     group = resources.group
     progress = progress if group.is_first else None
     needed = model.prepare(store, resources).plan.disk_bytes
-    group.by_first(lambda: _check_disk(folder, needed))
+    there = sum(path.stat().st_size for path in folder.glob("part-*.parquet"))
+    purpose = "the embedding takes"
+    group.by_first(lambda: check_disk(folder, needed - there, purpose))
     resume = resume and RunFolder(run).config.exists()
     training = model.fit_on(store, run, resume, progress, on_epoch, resources)
     assert isinstance(training, ViewTraining)
@@ -220,18 +220,3 @@ def default_run(store: Store, settings: MethodSettings) -> Path:
     text = json.dumps(values, sort_keys=True)
     key = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
     return store.folder / "runs" / key
-
-
-def _check_disk(folder: Path, needed: int) -> None:
-    """Refuse a disk that has no room for the embedding, before anything is trained."""
-    there = folder.absolute()
-    while not there.exists():
-        there = there.parent
-    written = sum(path.stat().st_size for path in folder.glob("part-*.parquet"))
-    free = shutil.disk_usage(there).free
-    if free + written < needed:
-        message = (
-            f"the embedding needs {describe_size(needed)} of disk in {folder}, and "
-            f"{describe_size(free)} are free"
-        )
-        raise DiskFullError(message)

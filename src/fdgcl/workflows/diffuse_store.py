@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -11,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
-from fdgcl._files import DiskFullError
-from fdgcl._memory import allowed_bytes, describe_size
+from fdgcl._memory import allowed_bytes
 from fdgcl.diffusion.stability import StabilityReport, stability_report
 from fdgcl.executors import Executor, InProcess
 from fdgcl.graphs.store.store import Store
@@ -21,6 +19,7 @@ from fdgcl.methods.fdgcl.diffusing import begin, check_settings
 from fdgcl.methods.fdgcl.running import plan_slices, run_slices
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import DiffusionPlan
+from fdgcl.planning import check_disk
 from fdgcl.workflows.feedback import Feedback, OnNotice, ProgressArgument, feedback
 from fdgcl.workflows.models import new_model
 
@@ -253,13 +252,7 @@ class _Work:
             slices = [diffusion.recipe.slice(n) for n in missing]
             columns = sum(part.stop - part.start for part in slices)
             needed = needed * columns // plan.features
-        free = shutil.disk_usage(self.store.folder).free
-        if needed > free:
-            message = (
-                f"{self.store.folder} has {describe_size(free)} of free disk, and the "
-                f"diffused features take {describe_size(needed)}"
-            )
-            raise DiskFullError(message)
+        check_disk(self.store.folder, needed, "the diffused features take")
 
     def stability(self) -> StabilityReport:
         """What the solver does: on this graph, or before it was looked at, on any."""

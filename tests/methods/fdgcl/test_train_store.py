@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from fdgcl import FDGCL, embedding_folder
+from fdgcl import FDGCL
 from fdgcl._checks import InputError
 from fdgcl.embedding_folder import default_run
 from fdgcl.embeddings import read_embeddings
@@ -243,8 +243,8 @@ def test_too_little_memory_or_disk_is_refused(
     ):
         trained(store, small(), tmp_path, memory=10**6)
     few = shutil_usage(free=1000)
-    monkeypatch.setattr(embedding_folder.shutil, "disk_usage", lambda path: few)
-    with pytest.raises(InputError, match=r"embedding needs .* and 1 kB are free"):
+    monkeypatch.setattr("shutil.disk_usage", lambda path: few)
+    with pytest.raises(InputError, match=r"1 kB of free disk, and the embedding"):
         trained(store, small(), tmp_path)
     assert not list(tmp_path.iterdir())
 
