@@ -136,7 +136,10 @@ def test_many_graphs_in_memory(graph: Graph) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"graph": 7}, "`graph` must be a file, the name of a dataset, a Graph or"),
+        (
+            {"graph": 7},
+            "`graph` must be a file, the name of a dataset, a Graph, a GraphD",
+        ),
         ({"graph": ""}, "`graph` is empty"),
         ({"features": "no.csv"}, "`features`: no.csv is not there"),
         ({"features": "x.csv"}, "a graph in memory with its own"),

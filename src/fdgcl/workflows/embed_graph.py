@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fdgcl._checks import InputError, check_count, check_seed
+from fdgcl._checks import InputError
+from fdgcl.workflows.embed_task import EmbeddingTask
 from fdgcl.workflows.embedded import Embedded, EmbeddingPlan, Trained
 from fdgcl.workflows.feedback import (
     Feedback,
@@ -20,9 +20,9 @@ from fdgcl.workflows.feedback import (
 )
 from fdgcl.workflows.models import Start
 from fdgcl.workflows.outputs import refuse_existing
-from fdgcl.workflows.reading import Features, Reading, as_path, new_reading
+from fdgcl.workflows.reading import Features, as_path, new_reading
 from fdgcl.workflows.records import is_own, write_record
-from fdgcl.workflows.rows import Level, find_level, refuse_scores_of_nodes, row_ids
+from fdgcl.workflows.rows import row_ids
 from fdgcl.workflows.run_folders import (
     EMBEDDING,
     STORE_EMBEDDING,
@@ -30,16 +30,7 @@ from fdgcl.workflows.run_folders import (
     check_run,
     run_folder,
 )
-from fdgcl.workflows.source import (
-    Source,
-    find_source,
-    need_labels,
-    open_store,
-    read_data,
-    readings,
-    refuse_files,
-    summary,
-)
+from fdgcl.workflows.source import open_store, readings, summary
 
 if TYPE_CHECKING:
     from fdgcl.embedder import GraphEmbedder
@@ -48,69 +39,6 @@ if TYPE_CHECKING:
     from fdgcl.workflows.source import Data
 
 CALLED = "fdgcl.workflows.embed"
-
-
-@dataclass(frozen=True)
-class _Task:
-    """What to embed, as what, and whether to score it."""
-
-    source: Source
-    reading: Reading
-    level: Level
-    scored: bool
-    seeds: int
-
-    @classmethod
-    def of(
-        cls,
-        graph: str | Path | Data,
-        reading: Reading,
-        level: str | None,
-        seeds: int,
-        *,
-        evaluate: bool,
-    ) -> _Task:
-        """Refuse what does not fit together, before anything is read."""
-        source = find_source(graph)
-        reading.check()
-        refuse_files(source, reading)
-        chosen = find_level(source, reading, level)
-        if source.is_store and (evaluate or seeds > 1):
-            asked = "`evaluate`" if evaluate else f"`seeds` {seeds}"
-            message = (
-                f"{asked} needs the graph in memory, and {source.path} is a store: "
-                "embed it, then run `fdgcl evaluate` with a file of labels"
-            )
-            raise InputError(message)
-        if evaluate:
-            need_labels(source, reading)
-            refuse_scores_of_nodes(source, reading, chosen)
-        return cls(source, reading, chosen, evaluate, check_count("`seeds`", seeds))
-
-    def model(
-        self, start: Start, settings: Mapping[str, Any] | None, told: Feedback
-    ) -> GraphEmbedder:
-        """The model of the first training; those after it have the next seeds."""
-        model = start.model(self.source, settings, self.reading.made, told)
-        check_seed("the last of the seeds", model.seed + self.seeds - 1)
-        return model
-
-    def read(self, told: Feedback) -> Data:
-        """Read the graph, or graphs, with what scoring needs."""
-        from fdgcl.graphs import Graph, GraphDataset
-        from fdgcl.workflows.scores import need_graph_labels, with_splits
-
-        with told.bars.waiting("read"):
-            data = read_data(self.source, self.reading)
-        told.notice(summary(data), *readings(data))
-        if not self.scored:
-            return data
-        if isinstance(data, Graph):
-            data, lines = with_splits(data, self.reading.tables.task)
-            told.notice(*lines)
-        elif isinstance(data, GraphDataset):
-            need_graph_labels(data)
-        return data
 
 
 def embed(
@@ -196,7 +124,7 @@ def embed(
             graph_ids=graph_ids,
             graph_column=graph_column,
         )
-        task = _Task.of(graph, reading, level, seeds, evaluate=evaluate)
+        task = EmbeddingTask.of(graph, reading, level, seeds, evaluate=evaluate)
         folder, target = as_path(run), as_path(output)
         check_run(folder, resume=resume)
         start = Start(preset, variant, as_path(settings_file), method)
@@ -254,7 +182,7 @@ def plan_embedding(
             graph_ids=graph_ids,
             graph_column=graph_column,
         )
-        task = _Task.of(graph, reading, level, seeds, evaluate=evaluate)
+        task = EmbeddingTask.of(graph, reading, level, seeds, evaluate=evaluate)
         start = Start(preset, variant, as_path(settings_file), method)
         model = task.model(start, settings, told)
         data = task.read(told)
@@ -271,7 +199,7 @@ def plan_embedding(
 
 
 def _run(
-    task: _Task,
+    task: EmbeddingTask,
     model: GraphEmbedder,
     data: Data,
     place: Path,
@@ -321,7 +249,7 @@ def _run(
 
 
 def _embed_store(
-    task: _Task,
+    task: EmbeddingTask,
     model: GraphEmbedder,
     place: Path,
     output: Path | None,
@@ -365,7 +293,7 @@ def _embed_store(
 
 
 def _train(
-    task: _Task,
+    task: EmbeddingTask,
     first: GraphEmbedder,
     data: Data,
     folder: Path,
@@ -408,7 +336,7 @@ def _tell(
 
 
 def _score(
-    task: _Task, data: Data, runs: Sequence[Trained], told: Feedback
+    task: EmbeddingTask, data: Data, runs: Sequence[Trained], told: Feedback
 ) -> ScoreTable | None:
     from fdgcl.graphs.store.store import Store
     from fdgcl.workflows.scores import score_runs
