@@ -50,7 +50,6 @@ MISSING = {
         "Executor",
         "WorkerError",
     ),
-    "fdgcl.graphs": ("structural_features",),
     "fdgcl.tuning": (
         "Budget",
         "NoTrialError",

@@ -77,8 +77,8 @@ class GraphEmbedder(Fitted):
             y: Ignored, for scikit-learn's sake.
             run: Folder for settings, metrics and weights; made if needed.
             resume: Go on with the unfinished run in that folder.
-            memory: Bound on what training from a store may hold, such as `6GB`; None
-                for 60 % of what this machine has to spare.
+            memory: Bound on what training may hold, such as `6GB`. None: for a graph in
+                memory what this machine has, and for a store 60 % of what is to spare.
             progress: Whether to show a bar; None shows one in a notebook and in an
                 interactive session on a terminal, and nothing elsewhere. A function is
                 called with (stage, done, total) instead; stages are diffuse and train.

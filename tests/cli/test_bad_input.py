@@ -201,8 +201,8 @@ CASES = {
     "evaluate without labels": Case(("--evaluate", "--labels"), _with("--evaluate")),
     "setting that is no number": Case(("--dim", "wide"), _with("--dim", "wide")),
     "unknown option": Case(("--dimm", "--dim"), _with("--dimm", "3")),
-    "old name of the window": Case(
-        ("the solver's memory is called --window now, not --memory", "in bytes"),
+    "memory that will not do": Case(
+        ("memory must be at least", "for a graph in memory", "got 5 bytes"),
         _with("--memory", "5"),
     ),
     "older name of the window": Case(
@@ -218,7 +218,7 @@ CASES = {
         ("--features is empty",), _edges("edges.csv", "--features", "")
     ),
     "folder for a graph": Case(
-        ("lot is a folder",), _edges("lot"), lambda f: (f / "lot").mkdir()
+        ("the folder lot is no store",), _edges("lot"), lambda f: (f / "lot").mkdir()
     ),
 }
 

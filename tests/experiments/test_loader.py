@@ -66,7 +66,7 @@ def test_every_shipped_file_is_sound(table: str) -> None:
     measure = build_measure(TABLES[table].measure)
     for experiment in experiments:
         assert experiment.dataset in CATALOGUE
-        assert set(experiment.settings) == set(FDGCL().get_params())
+        assert set(experiment.settings) == set(experiment.model().get_params())
         experiment.model().check()
         assert set(experiment.options) == set(measure.options)
         assert measure.units(experiment, 2)

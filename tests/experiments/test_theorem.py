@@ -121,7 +121,7 @@ def test_filtering_frequencies_is_filtering_nodes(solver: str, skip: str) -> Non
     assert before.components == 1
     x = torch.tensor(np.asarray(graph.features), dtype=torch.float64)
     for order, z in zip(orders, prepared.filters[0].apply(x), strict=True):
-        after = spectrum_of(replace(prepared, graph=graph.with_features(z.numpy())))
+        after = spectrum_of(replace(prepared, data=graph.with_features(z.numpy())))
         expected = before.energies * response(prepared, order, before.frequencies) ** 2
         assert_agree(after.energies, expected)
 

@@ -72,8 +72,8 @@ def embed(
         bool,
         option(
             "--evaluate",
-            text="Score the embedding beside training-free ones, by a linear probe "
-            "(of graphs, an SVM on folds); needs labels.",
+            text="Score the embedding beside training-free ones on labels: a "
+            "linear probe, or an SVM of graphs.",
             panel=RUN,
         ),
     ] = False,
@@ -91,12 +91,9 @@ def embed(
 ) -> None:
     """Turn a graph into embeddings: one vector per node, without labels.
 
-    Of many graphs, one vector per graph: a dataset such as proteins, a compact file of
-    many graphs, or an edge list with --graph-ids. Of a store, a folder of parts.
+    Of many graphs (such as proteins, or with --graph-ids): one vector per graph.
 
     fdgcl embed edges.csv --features x.parquet -o z.parquet
-
-    fdgcl embed proteins -o z.parquet
 
     fdgcl embed cora --method cca-ssg -o z.parquet
     """

@@ -126,10 +126,7 @@ def _renamed(error: Any) -> str | None:
     known = () if context is None else context.command.params
     if wrong is None or not any("--window" in one.opts for one in known):
         return None
-    text = renamed(wrong.removeprefix("--"), "--")
-    if text and wrong == "--memory":
-        text += "; --memory is in bytes, where a command works on a store"
-    return text
+    return renamed(wrong.removeprefix("--"), "--")
 
 
 def _is_ours(kind: type) -> bool:

@@ -113,8 +113,7 @@ Labels = Annotated[
         "--labels",
         kind=Path,
         panel=DATA,
-        text="A file with an id and a label per node (per graph, where there are "
-        "many).",
+        text="An id and a label per node, or per graph.",
     ),
 ]
 GraphIds = Annotated[
@@ -180,8 +179,8 @@ MethodName = Annotated[
     option(
         "--method",
         kind=str,
-        text="How to embed: fdgcl, or a method it is compared with: gcn, cca-ssg or "
-        "bgrl. Its settings are shown by --method NAME --help-all.",
+        text="How to embed: fdgcl, gcn, cca-ssg or bgrl; --method NAME --help-all "
+        "shows its settings.",
         panel=RUN,
     ),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 import torch
@@ -23,9 +23,7 @@ from fdgcl.graphs.scaling import ColumnScale, fit_scaling, scale_features
 from fdgcl.graphs.structural import structural_features
 from fdgcl.methods.resources import Resources
 from fdgcl.methods.settings import MethodSettings
-
-if TYPE_CHECKING:
-    from fdgcl.planning import Plan
+from fdgcl.planning import Plan, check_memory
 
 S = TypeVar("S", bound=MethodSettings)
 
@@ -66,8 +64,11 @@ class Preparation(Generic[S]):
         """Refuse what memory cannot hold, before any of it is taken.
 
         Raises:
-            InputError: Training takes more than there is.
+            InputError: Training takes more than there is, or than it may.
         """
+        if self.resources.memory is not None:
+            least, purpose = self.plan.peak_bytes, "for a graph in memory"
+            check_memory(self.resources.memory, least, purpose)
         device = self.settings.torch_device
         on_gpu = device.type == "cuda"
         total = total_bytes()

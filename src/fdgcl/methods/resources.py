@@ -13,8 +13,8 @@ class Resources:
     """What a training may use.
 
     Attributes:
-        memory: Bound on what this machine's processes hold together, in bytes, where
-            the graph is in a store; None for a share of what there is to spare.
+        memory: Bound on what this machine's processes hold together, in bytes; None
+            for a share of what there is to spare.
         group: Who train together.
         here: How many of them run on this machine; None for all.
     """

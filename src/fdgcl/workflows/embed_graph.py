@@ -93,7 +93,7 @@ def embed(
         evaluate: Score the embedding beside training-free ones; needs labels.
         seeds: How often to train, with the model's seed and those after it; the first
             is written.
-        memory: Bound on what embedding a store may hold, in bytes or as in "6GB".
+        memory: Bound on what training may hold, in bytes or as in "6GB".
         run: The run folder; None for a new one in `runs`.
         resume: Go on with what is in the run folder.
         output: The embedding, as Parquet; None for `z.parquet` in the run folder. Of a
@@ -124,7 +124,9 @@ def embed(
             graph_ids=graph_ids,
             graph_column=graph_column,
         )
-        task = EmbeddingTask.of(graph, reading, level, seeds, evaluate=evaluate)
+        task = EmbeddingTask.of(
+            graph, reading, level, seeds, evaluate=evaluate, memory=memory
+        )
         folder, target = as_path(run), as_path(output)
         check_run(folder, resume=resume)
         start = Start(preset, variant, as_path(settings_file), method)
@@ -132,7 +134,7 @@ def embed(
             model = task.model(start, settings, told)
             with run_folder(folder, task.source.name) as place:
                 return _embed_store(
-                    task, model, place, target, memory, overwrite, command, told
+                    task, model, place, target, overwrite, command, told
                 )
         if target is not None:
             check_output(target)
@@ -182,11 +184,13 @@ def plan_embedding(
             graph_ids=graph_ids,
             graph_column=graph_column,
         )
-        task = EmbeddingTask.of(graph, reading, level, seeds, evaluate=evaluate)
+        task = EmbeddingTask.of(
+            graph, reading, level, seeds, evaluate=evaluate, memory=memory
+        )
         start = Start(preset, variant, as_path(settings_file), method)
         model = task.model(start, settings, told)
         data = task.read(told)
-        plan = model.plan(data, memory=memory)
+        plan = model.plan(data, memory=task.memory)
         told.notice(*model.notices_)
         return EmbeddingPlan(
             graph=data,
@@ -253,7 +257,6 @@ def _embed_store(
     model: GraphEmbedder,
     place: Path,
     output: Path | None,
-    memory: int | str | None,
     overwrite: bool,
     command: str,
     told: Feedback,
@@ -270,7 +273,7 @@ def _embed_store(
             model,
             target,
             run=place,
-            memory=memory,
+            memory=task.memory,
             overwrite=overwrite,
             command=command,
             told=told,
@@ -314,6 +317,7 @@ def _train(
             level=task.level,
             run=place,
             resume=resume and place.is_dir(),
+            memory=task.memory,
             progress=partial(_tell, model, told),
         )
         runs.append(Trained(model, embedding, time.perf_counter() - start))

@@ -37,6 +37,7 @@ class EmbeddingTask:
         level: What a row of the embedding stands for.
         scored: Whether the embedding is to be scored.
         seeds: How often to train.
+        memory: Bound on what training may hold.
     """
 
     source: Source
@@ -44,6 +45,7 @@ class EmbeddingTask:
     level: Level
     scored: bool
     seeds: int
+    memory: int | str | None
 
     @classmethod
     def of(
@@ -54,6 +56,7 @@ class EmbeddingTask:
         seeds: int,
         *,
         evaluate: bool,
+        memory: int | str | None = None,
     ) -> EmbeddingTask:
         """Refuse what does not fit together, before anything is read."""
         source = find_source(graph)
@@ -70,7 +73,8 @@ class EmbeddingTask:
         if evaluate:
             need_labels(source, reading)
             refuse_scores_of_nodes(source, reading, chosen)
-        return cls(source, reading, chosen, evaluate, check_count("`seeds`", seeds))
+        seeds = check_count("`seeds`", seeds)
+        return cls(source, reading, chosen, evaluate, seeds, memory)
 
     def model(
         self, start: Start, settings: Mapping[str, Any] | None, told: Feedback
