@@ -98,6 +98,8 @@ def after_embedding(found: Embedded) -> str:
 def after_tuning(outcome: TunedSettings) -> str:
     """What to do with settings that were found: embed the graph by them."""
     words = graph_words(outcome.source, outcome.reading)
+    if outcome.method != "fdgcl":
+        words += option_words("--method", outcome.method)
     words += option_words("--settings", outcome.settings_file)
     return command("embed", *words, "--evaluate")
 
