@@ -12,14 +12,14 @@ from fdgcl._checks import InputError, nearest
 from fdgcl._settings import from_text
 from fdgcl.cli import options
 from fdgcl.cli.failures import interruption
-from fdgcl.cli.options import RUN, option
-from fdgcl.cli.settings import known_settings
+from fdgcl.cli.options import FDGCL, METHOD, RUN, option
+from fdgcl.cli.settings import known_settings, settings_of_method
 from fdgcl.cli.suggestions import after_tuning
 from fdgcl.cli.tables import with_tables
 from fdgcl.cli.terminal import Terminal
 from fdgcl.cli.tune_output import show_tuned
 from fdgcl.graphs.files.options import TableOptions
-from fdgcl.methods import METHODS, find_method
+from fdgcl.methods import METHODS
 from fdgcl.workflows.tune_settings import DEFAULT_TRIALS, SETTINGS_FILE
 from fdgcl.workflows.tuned import changes
 
@@ -90,12 +90,12 @@ def tune(
     method: Annotated[
         str,
         option(
-            "--method",
+            METHOD,
             kind=str,
             panel=RUN,
             text=f"Whose settings to search: {', '.join(METHODS)}.",
         ),
-    ] = "fdgcl",
+    ] = FDGCL,
     space: Annotated[
         str | None,
         option(
@@ -142,6 +142,8 @@ def tune(
     earlier one stopped, and may run several times at once.
 
     fdgcl tune texas --minutes 10 -o best.toml
+
+    fdgcl tune texas --method cca-ssg --minutes 10
     """
     terminal = Terminal(quiet=quiet, json=json)
     with terminal.bars() as bars:
@@ -187,7 +189,7 @@ def parse_settings(texts: Sequence[str], method: str) -> dict[str, Any]:
         InputError: There is no such method, a pair has no `=`, its name is no setting
             of the method, or its value cannot be read.
     """
-    known = dict(known_settings((find_method(method).settings,)))
+    known = dict(known_settings((settings_of_method(method),)))
     known.pop("device")
     found: dict[str, Any] = {}
     for text in texts:
