@@ -20,6 +20,8 @@ from smallgraph import Command, everything
 
 from fdgcl import FDGCL, Graph, block_model
 from fdgcl.graphs.compact import write_compact
+from fdgcl.methods import find_method
+from fdgcl.presets import read_settings
 
 pytest.importorskip("optuna")
 
@@ -27,6 +29,11 @@ SPACE = """
 [search]
 lr = { low = 0.001, high = 0.1, log = true }
 activation = { choices = ["relu", "linear"] }
+"""
+OF_CCA = """
+[search]
+drop_edges = { low = 0.0, high = 0.5 }
+dim = { choices = [4, 8] }
 """
 QUICK = ("--set", "dim=8", "--set", "epochs=2", "--set", "time=2", "--set", "step=1")
 BRIEF = (*QUICK, "--space", "s.toml", "--seeds", "1", "--top", "1")
@@ -100,8 +107,31 @@ def test_a_report_is_written_where_plotly_is(fdgcl: Command, folder: Path) -> No
     pytest.importorskip("plotly")
     told = json.loads(fdgcl(*TUNE, "--trials", 2, "--json").stdout)
     page = (folder / told["report"]).read_text()
-    assert "Tuning graph" in page
+    assert "Tuning FD-GCL on graph" in page
     assert "Best so far" in page
+
+
+def test_another_method_is_tuned_and_goes_on(fdgcl: Command, folder: Path) -> None:
+    (folder / "c.toml").write_text(OF_CCA)
+    words = ("tune", "graph.npz", "--method", "cca-ssg", "--space", "c.toml")
+    words += ("--set", "hidden=6", "--set", "epochs=2", "--seeds", "1", "--top", "1")
+    first = json.loads(fdgcl(*words, "--trials", 1, "--json").stdout)
+    assert (first["method"], first["study"]) == ("cca-ssg", "runs/tune-graph-cca-ssg")
+    assert "--method cca-ssg --settings runs/tune-graph-cca" in first["next"]
+    more = json.loads(fdgcl(*words, "--trials", 3, "--json").stdout)
+    assert sum(more["trials"].values()) == 3
+    assert set(more["best"]["changes"]) <= {"drop_edges", "dim"}
+    file = folder / more["settings_file"]
+    assert tomllib.loads(file.read_text())["method"] == "cca-ssg"
+    found = read_settings(file, find_method("cca-ssg").settings, "cca-ssg")
+    assert (found["hidden"], found["epochs"]) == (6, 2)
+    # The study is about that method, and so are the settings it found.
+    other = fdgcl(*TUNE, "--study", more["study"], "--trials", 1)
+    assert other.exit_code == 2
+    assert "of method 'cca-ssg'" in other.stderr
+    start = fdgcl(*TUNE, "--settings", file, "--trials", 1)
+    assert start.exit_code == 2
+    assert "give --method cca-ssg" in start.stderr
 
 
 def test_other_test_labels_change_nothing(
@@ -127,6 +157,9 @@ def test_other_test_labels_change_nothing(
         (("--seeds", "0"), "--seeds must be"),
         (("--set", "dmi=4"), 'did you mean "dim"'),
         (("--set", "dim"), "NAME=VALUE"),
+        (("--method", "brgl"), 'did you mean "bgrl"'),
+        (("--method", "bgrl"), "NAME a setting of bgrl, got 'time=2'"),
+        (("--space", "bgrl"), "the space 'bgrl' is of method 'bgrl'"),
         (("--set", "dim=big"), "dim must be"),
         (("--set", "orders=2,1"), "order must lie"),
         (("--set", "device=cpu"), "NAME=VALUE"),

@@ -8,6 +8,7 @@ import pytest
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
+from fdgcl.estimators import estimator_of
 from fdgcl.experiments import loader
 from fdgcl.experiments.experiment import PaperNumber
 from fdgcl.experiments.loader import load_experiments, table_files
@@ -66,7 +67,8 @@ def test_every_shipped_file_is_sound(table: str) -> None:
     measure = build_measure(TABLES[table].measure)
     for experiment in experiments:
         assert experiment.dataset in CATALOGUE
-        assert set(experiment.settings) == set(experiment.model().get_params())
+        model = estimator_of(experiment.method)
+        assert set(experiment.settings) == set(model().get_params())
         experiment.model().check()
         assert set(experiment.options) == set(measure.options)
         assert measure.units(experiment, 2)
@@ -166,6 +168,10 @@ BAD = {
     "preset = 'coar'": r"unknown preset 'coar'; did you mean \"cora\"\?",
     "preset = 'cora'\nbase = 'papr'": r"did you mean \"paper\"\?",
     "base = 'paper'": "no preset is named",
+    "method = 'bgrl'\npreset = 'photo'\nbase = 'best'": "base is a variant of FD-GCL's",
+    "method = 'bgrl'\npreset = 'cora'": "published settings of bgrl",
+    "method = 'bgrl'\n[settings]\norders = [1.0]": "unknown setting 'orders'",
+    "method = 'brgl'": 'did you mean "bgrl"',
     "preset = 3": "preset must be text, got 3",
     "label = 3": "label must be text, got 3",
     "order = 1.5": "order must be a whole number",

@@ -14,11 +14,12 @@ from fdgcl.presets import PRESETS
 from fdgcl.tuning import SPACES, load_space
 from fdgcl.tuning.formulas import Formula
 from fdgcl.tuning.ranges import Choices, Range
-from fdgcl.tuning.spacefile import parse_space
+from fdgcl.tuning.spacefile import method_of, parse_space
 from tolerances import gamma
 from tuning.tiny import tiny_space, tiny_start
 
 NONE: frozenset[str] = frozenset()
+OWN = [name for name in SPACES if method_of(name) == FDGCL.method_name]
 
 
 def space(text: str) -> Any:
@@ -29,7 +30,7 @@ def names(found: Any) -> list[str]:
     return [one.name for one in found.dimensions]
 
 
-@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize("name", OWN)
 @pytest.mark.parametrize("preset", [None, "texas", "photo", "squirrel"])
 def test_shipped_spaces_hold_only_settings_a_model_takes(
     name: str, preset: str | None

@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fdgcl.cli.options import FDGCL, METHOD
 from fdgcl.cli.tables import words_of
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.workflows.labels import targets_of
@@ -98,6 +99,8 @@ def after_embedding(found: Embedded) -> str:
 def after_tuning(outcome: TunedSettings) -> str:
     """What to do with settings that were found: embed the graph by them."""
     words = graph_words(outcome.source, outcome.reading)
+    if outcome.method != FDGCL:
+        words += option_words(METHOD, outcome.method)
     words += option_words("--settings", outcome.settings_file)
     return command("embed", *words, "--evaluate")
 

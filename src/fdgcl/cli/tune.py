@@ -12,13 +12,14 @@ from fdgcl._checks import InputError, nearest
 from fdgcl._settings import from_text
 from fdgcl.cli import options
 from fdgcl.cli.failures import interruption
-from fdgcl.cli.options import RUN, option
-from fdgcl.cli.settings import known_settings
+from fdgcl.cli.options import FDGCL, METHOD, RUN, option
+from fdgcl.cli.settings import known_settings, settings_of_method
 from fdgcl.cli.suggestions import after_tuning
 from fdgcl.cli.tables import with_tables
 from fdgcl.cli.terminal import Terminal
 from fdgcl.cli.tune_output import show_tuned
 from fdgcl.graphs.files.options import TableOptions
+from fdgcl.methods import METHODS
 from fdgcl.workflows.tune_settings import DEFAULT_TRIALS, SETTINGS_FILE
 from fdgcl.workflows.tuned import changes
 
@@ -83,18 +84,28 @@ def tune(
             kind=Path,
             panel=RUN,
             text="Folder of the study; one that is there is continued.",
-            show_default="runs/tune-GRAPH",
+            show_default="runs/tune-GRAPH, runs/tune-GRAPH-METHOD",
         ),
     ] = None,
-    space: Annotated[
+    method: Annotated[
         str,
+        option(
+            METHOD,
+            kind=str,
+            panel=RUN,
+            text=f"Whose settings to search: {', '.join(METHODS)}.",
+        ),
+    ] = FDGCL,
+    space: Annotated[
+        str | None,
         option(
             "--space",
             panel=RUN,
             metavar="NAME|FILE.toml",
-            text="Where to search: default, small, or a file of your own.",
+            text="Where to search: default or small (of fdgcl), or a file of your own.",
+            show_default="the method's own; of fdgcl, default",
         ),
-    ] = "default",
+    ] = None,
     preset: options.Preset = None,
     variant: options.Variant = None,
     settings_file: options.SettingsFile = None,
@@ -131,6 +142,8 @@ def tune(
     earlier one stopped, and may run several times at once.
 
     fdgcl tune texas --minutes 10 -o best.toml
+
+    fdgcl tune texas --method cca-ssg --minutes 10
     """
     terminal = Terminal(quiet=quiet, json=json)
     with terminal.bars() as bars:
@@ -146,11 +159,12 @@ def tune(
             top=top,
             slowest=slowest,
             study=study,
+            method=method,
             space=space,
             preset=preset,
             variant=variant,
             settings_file=settings_file,
-            fixed=parse_settings(fixed or ()),
+            fixed=parse_settings(fixed or (), method),
             device=device,
             output=output,
             overwrite=overwrite,
@@ -164,21 +178,29 @@ def tune(
         raise interruption(rest)
 
 
-def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+def parse_settings(texts: Sequence[str], method: str) -> dict[str, Any]:
     """Read NAME=VALUE pairs, values as the options of those names take them.
 
+    Args:
+        texts: The pairs.
+        method: Name of the method that they are settings of.
+
     Raises:
-        InputError: A pair has no `=`, its name is no setting, or its value cannot be
-            read.
+        InputError: There is no such method, a pair has no `=`, its name is no setting
+            of the method, or its value cannot be read.
     """
-    known = {name: one for name, one in known_settings().items() if name != "device"}
+    known = dict(known_settings((settings_of_method(method),)))
+    known.pop("device")
     found: dict[str, Any] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         name = name.replace("-", "_")
         if not equals or name not in known:
             hint = nearest(name, known) if equals else ""
-            message = f"--set takes NAME=VALUE, NAME a setting, got {text!r}{hint}"
+            message = (
+                f"--set takes NAME=VALUE, NAME a setting of {method}, got "
+                f"{text!r}{hint}"
+            )
             raise InputError(message)
         found[name] = from_text(known[name], value, f"--set {name}")
     return found

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fdgcl._checks import InputError, choose
+from fdgcl.methods import METHODS
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.settings import MethodSettings
 
@@ -33,34 +34,67 @@ def preset_settings(name: str, variant: str = "best") -> dict[str, Any]:
     return _parse(file.read_text(encoding="utf-8"), f"{name}.toml")
 
 
-def read_settings(path: Path, kind: type[MethodSettings] = Settings) -> dict[str, Any]:
+def read_settings(
+    path: Path, kind: type[MethodSettings] = Settings, method: str = "fdgcl"
+) -> dict[str, Any]:
     """Read a TOML file with a table `[settings]`, as presets are and `tune` writes.
 
     Args:
-        path: The file.
+        path: The file. It names the method, `method = "bgrl"`, unless that is FD-GCL.
         kind: The settings of the method that they are for.
+        method: Its name.
 
     Raises:
-        InputError: There is no such file, it is no TOML, or it names no such setting.
+        InputError: There is no such file, it is no TOML, it is of another method, or it
+            names no such setting.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         message = f"cannot read the settings in {path}: {error}"
         raise InputError(message) from None
-    return _parse(text, str(path), kind)
+    return _parse(text, str(path), kind, method)
 
 
 def _parse(
-    text: str, where: str, kind: type[MethodSettings] = Settings
+    text: str,
+    where: str,
+    kind: type[MethodSettings] = Settings,
+    method: str = "fdgcl",
 ) -> dict[str, Any]:
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         message = f"{where} is no TOML: {error}"
         raise InputError(message) from None
+    _check_method(found.get("method"), where, method)
     settings = found.get("settings")
     if not isinstance(settings, dict):
         message = f"{where} has no table [settings]"
         raise InputError(message)
     return kind.some_from_file(settings, where)
+
+
+def _check_method(named: Any, where: str, method: str) -> None:
+    """Refuse a file of another method than that which is asked for.
+
+    Args:
+        named: What the file says; None where it says nothing, as those of FD-GCL.
+        where: What to call it.
+        method: That which is asked for.
+    """
+    if (named or "fdgcl") == method:
+        return
+    if named is None:
+        message = (
+            f"{where} names no method, so that its settings are of 'fdgcl', not of "
+            f"{method!r}: give --method fdgcl or, if they are of {method!r}, write "
+            f'method = "{method}" at the top of the file'
+        )
+        raise InputError(message)
+    choose(f"method in {where}", str(named), METHODS)
+    message = (
+        f"{where} has settings of method {named!r}, not of {method!r}: give "
+        f"--method {named}"
+    )
+    raise InputError(message)

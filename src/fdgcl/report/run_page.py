@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdgcl.diffusion.stability import Bounds, stability_report
+from fdgcl.methods import find_method
 from fdgcl.methods.base import Config
 from fdgcl.methods.fdgcl import Combination, view_weights
+from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.report.accuracy import Score, accuracy_section
 from fdgcl.report.embedding_map import Groups, embedding_map, sample_rows
 from fdgcl.report.numerals import PLAIN, plural, score
@@ -54,7 +56,7 @@ class Findings:
         config: What the run folder says of itself.
         history: One record an epoch.
         finished: Whether the run came to its end.
-        spectrum: What the diffusion works on.
+        spectrum: What the diffusion works on; None of a method that diffuses nothing.
         embedded: The embedding; None where there is none.
         groups: The labels of the rows; None where they are not known.
         views: The views of all nodes; None where the graph is not at hand.
@@ -69,7 +71,7 @@ class Findings:
     config: Config
     history: Sequence[Mapping[str, float]]
     finished: bool
-    spectrum: Spectrum
+    spectrum: Spectrum | None
     embedded: Embedded | None = None
     groups: Groups | None = None
     views: Sequence[Matrix] | None = None
@@ -93,14 +95,25 @@ def run_page(found: Findings) -> Page:
         embedded = found.embedded
         figure = embedding_map(embedded.z, embedded.ids, found.groups, found.level)
         sections.append(Section("The embedding", [figure]))
-    orders = config.settings.orders
+    orders = _orders(config)
     sections.append(training_section(found.history, orders, finished=found.finished))
-    sections.append(_frequencies(found))
+    if found.spectrum is not None:
+        sections.append(_frequencies(config.settings, found.spectrum))
     if found.embedded is not None:
         sections.append(_components(found, found.embedded))
     sections.append(_settings(config))
-    name = str(config.graph["name"])
-    return Page(f"{name}: report of a run", _summary(found), sections, _facts(found))
+    title = f"{config.graph['name']}: report of a run of {_method(config)}"
+    return Page(title, _summary(found), sections, _facts(found))
+
+
+def _method(config: Config) -> str:
+    return find_method(config.method).title
+
+
+def _orders(config: Config) -> Sequence[float]:
+    """The orders of the views; none where views are not made by diffusion."""
+    settings = config.settings
+    return settings.orders if isinstance(settings, Settings) else ()
 
 
 def _summary(found: Findings) -> str:
@@ -109,10 +122,11 @@ def _summary(found: Findings) -> str:
     if found.level == "graph" and found.embedded is not None:
         size = f"{plural(len(found.embedded.ids), 'graph')} of {size} in all"
     dim = _dimensions(found)
+    width = "" if dim is None else f" in {dim:,} dimensions"
     done = f"after {plural(len(found.history), 'epoch')} of training without labels"
     if not found.finished:
-        return f"{size} to be embedded in {dim:,} dimensions; unfinished, {done}."
-    text = f"{size} embedded in {dim:,} dimensions {done}"
+        return f"{size} to be embedded{width}; unfinished, {done}."
+    text = f"{size} embedded{width} {done}"
     if found.scores:
         first = found.scores[0]
         text += f"; a {_judge(found)} scores {_score_text(first)} on test"
@@ -144,11 +158,14 @@ def _score_text(one: Score) -> str:
     return f"a {one.measure} of {text}{unit}"
 
 
-def _dimensions(found: Findings) -> int:
+def _dimensions(found: Findings) -> int | None:
+    """The embedding's columns: its own or, of FD-GCL, those it will have."""
     if found.embedded is not None:
         return int(found.embedded.z.shape[1])
     config = found.config
     settings = config.settings
+    if not isinstance(settings, Settings):
+        return None
     weights = view_weights(config.decisions["beta"], len(settings.orders))
     combination = Combination(weights, settings.combine, settings.keep)
     return combination.width(settings.dim, config.num_features, config.num_relations)
@@ -157,14 +174,16 @@ def _dimensions(found: Findings) -> int:
 def _overview(found: Findings) -> Section:
     graph = found.config.graph
     seconds = sum(record["seconds"] for record in found.history)
+    dim = _dimensions(found)
     values = {
+        "method": _method(found.config),
         "graph": str(graph["name"]),
         "nodes": f"{graph['nodes']:,}",
         "edges": f"{graph['edges']:,}",
         **_graphs(found),
         **_edge_types(found),
         "features": f"{found.config.num_features:,}",
-        "dimensions": f"{_dimensions(found):,}",
+        **({} if dim is None else {"dimensions": f"{dim:,}"}),
         "epochs": f"{len(found.history):,}",
         "training": f"{seconds:.1f} s",
     }
@@ -174,8 +193,7 @@ def _overview(found: Findings) -> Section:
     return Section("At a glance", blocks)
 
 
-def _frequencies(found: Findings) -> Section:
-    settings, spectrum = found.config.settings, found.spectrum
+def _frequencies(settings: Settings, spectrum: Spectrum) -> Section:
     dynamics, schedule = settings.new_dynamics(dim=1), settings.schedule
     if not dynamics.is_fixed_linear:
         text = (
@@ -201,8 +219,10 @@ def _components(found: Findings, embedded: Embedded) -> Section:
     rows = sample_rows(len(embedded.z))
     matrices = {"embedding": embedded.z[rows]}
     if found.views is not None:
-        for view, order in zip(found.views, found.config.settings.orders, strict=True):
-            matrices[f"view of order {order:g}"] = view[sample_rows(len(view))]
+        orders = _orders(found.config)
+        for place, view in enumerate(found.views):
+            name = f"of order {orders[place]:g}" if orders else str(place + 1)
+            matrices[f"view {name}"] = view[sample_rows(len(view))]
     sampled = ""
     if len(rows) < len(embedded.z):
         of = f"{len(embedded.z):,} {found.level}s"

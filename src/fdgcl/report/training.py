@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from fdgcl.report.numerals import number, plural
 from fdgcl.report.page import Figure, Section, Series, Text
+from fdgcl.training.records import count_ranks
 
 #: What an epoch's record may hold and how it is called, by figure.
 _COSINES = {
@@ -21,7 +22,7 @@ def training_section(
 
     Args:
         history: One record an epoch: `epoch`, `loss`, `seconds` and the measures.
-        orders: The orders of the views, for their names.
+        orders: The orders of the views, for their names; empty where they have none.
         finished: Whether the run came to its end.
     """
     if not history:
@@ -39,8 +40,9 @@ def training_section(
     if not finished:
         summary += " The run is not finished: this is how far it has come."
     names = {
-        f"effective_rank_{number}": f"view {number} (order {order:g})"
-        for number, order in enumerate(orders, start=1)
+        f"effective_rank_{place}": f"view {place}"
+        + (f" (order {orders[place - 1]:g})" if orders else "")
+        for place in count_ranks(first)
     }
     return Section(
         "Training",

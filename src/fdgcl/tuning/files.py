@@ -8,23 +8,31 @@ from pathlib import Path
 from typing import Any
 
 from fdgcl._files import atomic_path
+from fdgcl.model import FDGCL
 
 
-def settings_text(settings: Mapping[str, Any], header: Iterable[str] = ()) -> str:
-    """Return settings as TOML, under comments.
+def settings_text(
+    settings: Mapping[str, Any],
+    header: Iterable[str] = (),
+    method: str = FDGCL.method_name,
+) -> str:
+    """Return settings as TOML, under comments and, unless FD-GCL's, the method's name.
 
     What is None is left open, and left out: TOML has no word for it, and it is what
     the model takes where nothing is said.
 
     Example:
-        >>> print(settings_text({"dim": 64, "orders": (0.1, 1.0)}, ["found today"]))
+        >>> found = {"dim": 64, "readout": ("mean", "max")}
+        >>> print(settings_text(found, ["found today"], "bgrl"), end="")
         # found today
+        method = "bgrl"
         [settings]
         dim = 64
-        orders = [0.1, 1.0]
-        <BLANKLINE>
+        readout = ["mean", "max"]
     """
     lines = [f"# {line}".rstrip() for line in header]
+    if method != FDGCL.method_name:
+        lines.append(f"method = {_toml(method)}")
     lines.append("[settings]")
     lines += [
         f"{name} = {_toml(value)}"
@@ -35,7 +43,10 @@ def settings_text(settings: Mapping[str, Any], header: Iterable[str] = ()) -> st
 
 
 def write_settings(
-    path: Path, settings: Mapping[str, Any], header: Iterable[str] = ()
+    path: Path,
+    settings: Mapping[str, Any],
+    header: Iterable[str] = (),
+    method: str = FDGCL.method_name,
 ) -> None:
     r"""Write settings as TOML, whole or not at all.
 
@@ -47,7 +58,8 @@ def write_settings(
         '[settings]\ndim = 64\n'
     """
     with atomic_path(path) as temporary:
-        temporary.write_text(settings_text(settings, header), encoding="utf-8")
+        text = settings_text(settings, header, method)
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _toml(value: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fdgcl.model import FDGCL
 from fdgcl.tuning.space import Space
 
 
@@ -20,6 +21,8 @@ class Plan:
         space: Where it searches.
         start: The starting settings.
         seeds: Seeds of each trial.
+
+    The method is that of the space.
     """
 
     data: str
@@ -33,6 +36,7 @@ class Plan:
         searched = [one.name for one in self.space.dimensions]
         plain = {
             "data": self.data,
+            "method": self.space.method,
             "fingerprint": self.fingerprint,
             "space": {**self.space.source, "searched": searched},
             "start": dict(self.start),
@@ -45,15 +49,16 @@ class Plan:
         """Say how a study of this plan differs from one that was begun with another.
 
         Args:
-            other: The other plan, as plain values.
+            other: The other plan, as plain values; of FD-GCL where it names no method.
         """
-        ours = self.to_dict()
+        ours, other = self.to_dict(), {"method": FDGCL.method_name, **other}
         changed = [
             f"{name} {other['start'].get(name)!r}"
             for name in sorted({*ours["start"], *other["start"]})
             if ours["start"].get(name) != other["start"].get(name)
         ]
         texts = {
+            "method": f"of method {other['method']!r}",
             "fingerprint": f"on other data ({other['data']})",
             "seeds": f"with --seeds {len(other['seeds'])}",
             "space": "in another space",

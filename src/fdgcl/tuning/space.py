@@ -11,6 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from fdgcl._checks import InputError
+from fdgcl.estimators import estimator_of
+from fdgcl.model import FDGCL
 from fdgcl.tuning.formulas import Formula
 from fdgcl.tuning.ranges import Choices, Range, Value
 
@@ -56,12 +58,14 @@ class Space:
         derived: Settings that follow from others, in the order they are computed.
         source: The text it was read from, as plain values: what makes two spaces equal.
         where: The file, for errors.
+        method: Name of the method whose settings vary.
     """
 
     dimensions: tuple[Dimension, ...]
     derived: Mapping[str, Formula]
     source: Mapping[str, Any]
     where: str
+    method: str = FDGCL.method_name
 
     def narrowed(self, fixed: frozenset[str], *, directed: bool) -> Self:
         """Leave out settings that are fixed, and what then serves nothing.
@@ -80,7 +84,7 @@ class Space:
             if _setting(name) not in fixed
         }
         used = frozenset().union(*(formula.names for formula in derived.values()))
-        names = setting_names()
+        names = defaults(self.method)
         kept = [one for one in kept if _setting(one.name) in names or one.name in used]
         if not kept:
             message = f"{self.where}: nothing is left to search"
@@ -141,13 +145,12 @@ class Space:
         start: Mapping[str, Any],
         rng: np.random.Generator,
     ) -> None:
-        from fdgcl.model import FDGCL
-
+        model = estimator_of(self.method)
         problem: InputError | None = None
         for attempt in range(_COMPLETIONS):
             drawn = {d.name: d.allowed.draw(rng) for d in self.dimensions if attempt}
             try:
-                FDGCL(**self.settings(start, {**drawn, one.name: value})).check()
+                model(**self.settings(start, {**drawn, one.name: value})).check()
             except InputError as error:
                 problem = error
             else:
@@ -179,12 +182,13 @@ def assign(settings: dict[str, Any], name: str, value: Any) -> None:
     settings[setting] = tuple(entries)
 
 
-def is_setting(name: str) -> bool:
-    """Whether a name is a setting, or an entry of one: "orders.0", "keep.local"."""
+def is_setting(name: str, method: str) -> bool:
+    """Whether a name is a method's setting, or an entry of one, as "orders.0" is."""
     setting, dot, rest = name.partition(".")
-    value = defaults().get(setting)
+    known = defaults(method)
+    value = known.get(setting)
     if not dot:
-        return setting in defaults()
+        return setting in known
     if not isinstance(value, tuple) or not rest:
         return False
     if rest.isdigit():
@@ -192,17 +196,10 @@ def is_setting(name: str) -> bool:
     return not any(_is_number(one) for one in value)
 
 
-def setting_names() -> tuple[str, ...]:
-    """All settings of the model."""
-    return tuple(defaults())
-
-
 @cache
-def defaults() -> Mapping[str, Any]:
-    """All settings of the model, as they are by default."""
-    from fdgcl.model import FDGCL
-
-    return MappingProxyType(FDGCL().get_params())
+def defaults(method: str) -> Mapping[str, Any]:
+    """All settings of a method, as they are by default."""
+    return MappingProxyType(estimator_of(method)().get_params())
 
 
 def _setting(name: str) -> str:

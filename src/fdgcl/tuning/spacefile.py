@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from fdgcl._checks import InputError, choose, nearest, unknown_setting
+from fdgcl.methods import METHODS
+from fdgcl.model import FDGCL
 from fdgcl.tuning.formulas import Formula
 from fdgcl.tuning.ranges import Choices, Range, Value
-from fdgcl.tuning.space import Dimension, Space, is_setting, setting_names
+from fdgcl.tuning.space import Dimension, Space, defaults, is_setting
 
 _SHIPPED = {
     entry.name.removesuffix(".toml"): entry
@@ -24,29 +26,57 @@ _KEYS = ("low", "high", "log", "step", "choices", "start", "when", "unless", "di
 _NOT_SEARCHED = ("seed", "device")
 
 
-def load_space(space: str | Path = "default") -> Space:
+def load_space(
+    space: str | Path | None = None, method: str = FDGCL.method_name
+) -> Space:
     """Read a space: the name of a shipped one, or a TOML file.
 
+    Args:
+        space: Name or file; None for the method's own, which has the method's name
+            (FD-GCL's is `default`).
+        method: Name of the method whose settings vary.
+
     Raises:
-        InputError: There is no such space, or the file is not one; the message names
-            the entry.
+        InputError: There is no such space, it is another method's, or the file is not
+            one; the message names the entry.
+
+    Example:
+        >>> [one.name for one in load_space(method="gcn").dimensions][:2]
+        ['feature_scaling', 'self_loops']
     """
+    choose("method", method, METHODS)
+    if space is None:
+        space = "default" if method == FDGCL.method_name else method
     path = Path(space)
     if path.suffix == ".toml" or path.is_file():
         if not path.is_file():
             message = f"there is no file {path}"
             raise InputError(message)
-        return parse_space(path.read_bytes(), str(path))
-    entry = choose("space (a TOML file, or shipped)", str(space), _SHIPPED)
-    return parse_space(entry.read_bytes(), f"the space {space!r}")
+        return parse_space(path.read_bytes(), str(path), method)
+    name = str(space)
+    entry = choose("space (a TOML file, or shipped)", name, _SHIPPED)
+    owner = method_of(name)
+    if owner != method:
+        message = (
+            f"the space {name!r} is of method {owner!r}, not of {method!r}: give no "
+            f"space for {method}'s own, or a TOML file"
+        )
+        raise InputError(message)
+    return parse_space(entry.read_bytes(), f"the space {name!r}", method)
 
 
-def parse_space(content: bytes, where: str) -> Space:
+def method_of(space: str) -> str:
+    """The method that a shipped space is of: its name, or FD-GCL."""
+    return space if space in METHODS else FDGCL.method_name
+
+
+def parse_space(content: bytes, where: str, method: str = FDGCL.method_name) -> Space:
     """Read a space from the bytes of a TOML file.
 
     Args:
         content: The file.
         where: What to call it in errors.
+        method: Name of the method whose settings vary.
     """
     try:
         document = tomllib.loads(content.decode("utf-8"))
@@ -65,9 +95,9 @@ def parse_space(content: bytes, where: str) -> Space:
     if not dimensions:
         message = f"{where} has no entries under [search]"
         raise InputError(message)
-    _check_names(search, derived, where)
-    _check_conditions(dimensions, where)
-    return Space(dimensions, derived, document, where)
+    _check_names(search, derived, where, method)
+    _check_conditions(dimensions, where, method)
+    return Space(dimensions, derived, document, where, method)
 
 
 def _dimension(name: str, entry: Any, where: str) -> Dimension:
@@ -186,10 +216,10 @@ def _refuse_unknown(
 
 
 def _check_names(
-    search: Mapping[str, Any], derived: Mapping[str, Formula], where: str
+    search: Mapping[str, Any], derived: Mapping[str, Formula], where: str, method: str
 ) -> None:
     """Refuse names that are no settings, unless a formula uses them."""
-    settings = setting_names()
+    settings = defaults(method)
     used = {name for formula in derived.values() for name in formula.names}
     for name in (*search, *derived):
         if name.partition(".")[0] in _NOT_SEARCHED:
@@ -199,17 +229,19 @@ def _check_names(
         if name in derived:
             message = f"{where}: {name} is searched and derived; it can be one of both"
             raise InputError(message)
-        if not is_setting(name) and name not in used:
-            raise _unknown(name, where)
+        if not is_setting(name, method) and name not in used:
+            raise _unknown(name, where, method)
     for name in derived:
-        if not is_setting(name):
-            raise _unknown(name, where)
+        if not is_setting(name, method):
+            raise _unknown(name, where, method)
     known = {*settings, *search, *derived}
     for name in sorted(used - known):
-        raise _unknown(name, where)
+        raise _unknown(name, where, method)
 
 
-def _check_conditions(dimensions: tuple[Dimension, ...], where: str) -> None:
+def _check_conditions(
+    dimensions: tuple[Dimension, ...], where: str, method: str
+) -> None:
     """Refuse conditions on what is no setting, or is chosen later."""
     names = [one.name for one in dimensions]
     for place, one in enumerate(dimensions):
@@ -220,9 +252,9 @@ def _check_conditions(dimensions: tuple[Dimension, ...], where: str) -> None:
                     "above it"
                 )
                 raise InputError(message)
-            if name not in names and name not in setting_names():
-                raise _unknown(name, f"{where}, {one.name}")
+            if name not in names and name not in defaults(method):
+                raise _unknown(name, f"{where}, {one.name}", method)
 
 
-def _unknown(name: str, where: str) -> InputError:
-    return InputError(f"{where}: {unknown_setting(name, setting_names())}")
+def _unknown(name: str, where: str, method: str) -> InputError:
+    return InputError(f"{where}: {unknown_setting(name, list(defaults(method)))}")

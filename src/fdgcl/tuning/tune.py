@@ -80,7 +80,7 @@ def tune(
         problem: The graph, and the labels that may be seen.
         start: Starting settings, all of them; their seed is the first of each trial.
         folder: Of the study.
-        space: Where to search.
+        space: Where to search, and the settings of which method.
         budget: When to stop.
         seeds: How often each trial trains.
         device: Where to compute.
@@ -105,7 +105,7 @@ def tune(
     with open_study(Path(folder), plan) as study:
         search = Search(
             study,
-            Objective(problem, device),
+            Objective(problem, device, space.method),
             budget,
             progress=progress,
             on_trial=on_trial,

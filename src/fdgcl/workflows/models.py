@@ -66,7 +66,8 @@ class Start:
                 message = "`settings_file` takes the place of `preset` and `variant`"
                 raise InputError(message)
             kind = find_method(self.method).settings
-            return read_settings(self.file, kind), f"those in {self.file}"
+            found = read_settings(self.file, kind, self.method)
+            return found, f"those in {self.file}"
         if self.method != "fdgcl":
             return self._published(source)
         preset = self.preset

@@ -31,7 +31,7 @@ def tune_page(outcome: TunedSettings) -> Page:
         for place, one in enumerate(dimensions)
     ]
     return Page(
-        title=f"Tuning {outcome.problem.graph.name}",
+        title=f"Tuning {outcome.title} on {outcome.problem.graph.name}",
         summary=(
             f"Trial {best.record.number} is taken: validation accuracy "
             f"{plus_minus(best.mean, best.error)} %. Nothing here was measured on test "

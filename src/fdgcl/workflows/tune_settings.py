@@ -9,7 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fdgcl._checks import InputError, MissingExtraError, check_count, check_positive
+from fdgcl._checks import (
+    InputError,
+    MissingExtraError,
+    check_count,
+    check_positive,
+    choose,
+)
+from fdgcl.methods import METHODS
 from fdgcl.workflows.feedback import Feedback, OnNotice, ProgressArgument, feedback
 from fdgcl.workflows.models import Start
 from fdgcl.workflows.outputs import Ledger
@@ -52,7 +59,8 @@ def tune(
     top: int = 5,
     slowest: float = 10.0,
     study: str | Path | None = None,
-    space: str | Path = "default",
+    method: str = "fdgcl",
+    space: str | Path | None = None,
     preset: str | None = None,
     variant: str | None = None,
     settings_file: str | Path | None = None,
@@ -82,8 +90,11 @@ def tune(
         top: How many of the best trials are compared again with fresh seeds.
         slowest: Stop a trial that takes more than this many times as long as the
             starting settings, or than a tenth of the minutes.
-        study: Folder of the study; None for `runs/tune-NAME`.
-        space: Where to search: `default`, `small`, or a file.
+        study: Folder of the study; None for `runs/tune-NAME`, with `-METHOD` where that
+            is not FD-GCL.
+        method: Name of the method whose settings are searched.
+        space: Where to search: a file or a shipped space, of FD-GCL `default` or
+            `small`; None for the method's own.
         preset: Start from this dataset's settings; None takes the dataset's own.
         variant: Of the preset: `best` or `paper`.
         settings_file: Start from the settings in this file instead.
@@ -117,7 +128,8 @@ def tune(
     reading.check()
     refuse_files(source, reading)
     need_labels(source, reading, "tune")
-    folder = as_path(study) or RUNS / f"tune-{_plain(source.name)}"
+    choose("`method`", method, METHODS)
+    folder = as_path(study) or RUNS / _folder_name(source.name, method)
     target = as_path(output) or folder / SETTINGS_FILE
     _check_places(folder, target)
     ledger = Ledger(folder)
@@ -132,11 +144,11 @@ def tune(
     from fdgcl import tuning
 
     tuning.require_optuna()
-    whole, given = tuning.load_space(str(space)), dict(fixed or {})
+    whole, given = tuning.load_space(space, method), dict(fixed or {})
     if trials is None and minutes is None:
         trials = DEFAULT_TRIALS
     with feedback(progress, on_notice) as told:
-        first = Start(preset, variant, as_path(settings_file))
+        first = Start(preset, variant, as_path(settings_file), method)
         place = {} if device == "auto" else {"device": device}
         model = first.model(source, {**given, **place}, reading.made, told)
         start = model.get_params()
@@ -171,7 +183,9 @@ def _written(outcome: TunedSettings, ledger: Ledger, told: Feedback) -> TunedSet
     """Write the best settings and, where Plotly is, the report."""
     from fdgcl.tuning import write_settings
 
-    write_settings(outcome.settings_file, outcome.settings, outcome.header())
+    write_settings(
+        outcome.settings_file, outcome.settings, outcome.header(), outcome.method
+    )
     ledger.note([outcome.settings_file])
     page = outcome.study / REPORT
     try:
@@ -213,5 +227,6 @@ def _check_places(folder: Path, target: Path) -> None:
     check_writable(target.parent)
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "graph"
+def _folder_name(graph: str, method: str) -> str:
+    plain = re.sub(r"[^\w.-]+", "-", graph).strip("-.") or "graph"
+    return f"tune-{plain}" if method == "fdgcl" else f"tune-{plain}-{method}"

@@ -45,6 +45,11 @@ class TunedSettings:
     notices: tuple[str, ...] = ()
 
     @property
+    def method(self) -> str:
+        """Name of the method that they are settings of."""
+        return self.found.plan.space.method
+
+    @property
     def settings(self) -> dict[str, Any]:
         """The best settings."""
         return self.found.best.record.settings
@@ -58,12 +63,20 @@ class TunedSettings:
         return [
             f"Settings found by fdgcl tune, {datetime.now():%Y-%m-%d}.",
             f"Data: {self.data}.",
+            f"Method: {self.title}.",
             f"Validation accuracy {plus_minus(best.mean, best.error)} %{before} "
             "(mean and standard error).",
             f"Measured on {self.units}; test nodes were not looked at.",
             f"Trial {best.record.number} of {self.counted()}.",
             ", ".join(f"{name} {text}" for name, text in versions().items()) + ".",
         ]
+
+    @property
+    def title(self) -> str:
+        """What the method is called, for people."""
+        from fdgcl.methods import find_method
+
+        return find_method(self.method).title
 
     @property
     def data(self) -> str:
@@ -101,6 +114,7 @@ class TunedSettings:
         """Names and values for the end of a report."""
         return {
             "data": self.data,
+            "method": self.title,
             "score": f"validation accuracy of a linear probe, {self.units}",
             "trials": self.counted(),
             **versions(),
@@ -111,6 +125,7 @@ class TunedSettings:
         return {
             "settings_file": str(self.settings_file),
             "study": str(self.study),
+            "method": self.method,
             "report": None if self.report is None else str(self.report),
             "trials": self.counts(),
             "best": _plain(self.found.best, self.found.start),
