@@ -178,7 +178,7 @@ def tune(
         raise interruption(rest)
 
 
-def parse_settings(texts: Sequence[str], method: str) -> dict[str, Any]:
+def parse_settings(texts: Sequence[str], method: str = FDGCL) -> dict[str, Any]:
     """Read NAME=VALUE pairs, values as the options of those names take them.
 
     Args:
