@@ -56,7 +56,6 @@ MISSING = {
         "Problem",
         "Space",
         "Tuned",
-        "load_space",
         "require_optuna",
         "tune",
     ),

@@ -84,7 +84,7 @@ def _gcn(model: FDGCL) -> GraphEmbedder:
         *("init_scale", "self_loops", "normalization", "direction", "batch_size"),
         *("feature_scaling", "structural", "readout"),
     }
-    return GCN(views=len(given["orders"]), **{name: given[name] for name in names})
+    return GCN(encoders=len(given["orders"]), **{name: given[name] for name in names})
 
 
 @pytest.mark.parametrize(

@@ -295,7 +295,8 @@ def test_cut_off_files_are_refused(file: Path, share: float) -> None:
     np.savez_compressed(file, **manifest_arrays())
     content = file.read_bytes()
     file.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(InputError, match="damaged, cut off"):
+    # The first letters alone, PK, are text as any.
+    with pytest.raises(InputError, match=r"damaged, cut off|\.npz file but text"):
         read_compact(file)
 
 

@@ -95,7 +95,7 @@ def test_any_number_of_views_has_its_weights(
 ) -> None:
     if beta == (1, 3):
         beta = (0.25, 0.75)
-    trainable = _on(graph, views=views, beta=beta)
+    trainable = _on(graph, encoders=views, beta=beta)
     found = _finished(trainable)
     each = [_view(graph, trainable, view) for view in range(views)]
     assert_agree(found, sum(w * z for w, z in zip(weights, each, strict=True)))
@@ -117,7 +117,7 @@ def test_gradients_are_those_of_differences(
     graph: Graph, batch: torch.Tensor | None, views: int
 ) -> None:
     # Not the default loss: its gradient takes principal directions as given.
-    trainable = _on(graph, views=views, beta=None, activation="elu", loss="vicreg")
+    trainable = _on(graph, encoders=views, beta=None, activation="elu", loss="vicreg")
 
     def value() -> float:
         return float(trainable.gradient(batch)[0])
@@ -185,8 +185,8 @@ def test_another_graph_is_embedded_by_the_training_graphs_statistics(
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"views": 0}, "views"),
-        ({"views": 1, "epochs": 1}, "compares two views or more, and views is 1"),
+        ({"encoders": 0}, "encoders"),
+        ({"encoders": 1, "epochs": 1}, "compares two views or more, and encoders is 1"),
         ({"beta": (0.5, 0.2, 0.3)}, "weights of all 2 views"),
         ({"beta": (0, 0)}, "not all of them 0"),
         ({"beta": 1.5}, "beta"),
@@ -208,7 +208,7 @@ def test_bad_settings_are_named(changes: dict[str, Any], named: str) -> None:
 
 
 def test_a_single_view_is_trained_by_what_asks_something_of_it(graph: Graph) -> None:
-    trainable = _on(graph, views=1, beta=None, loss="vicreg", epochs=5)
+    trainable = _on(graph, encoders=1, beta=None, loss="vicreg", epochs=5)
     logged = train(trainable, 1, 5)
     assert len(logged[0]) == 4
     assert logged[-1][0] < logged[0][0]

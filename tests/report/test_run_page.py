@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from fdgcl import block_model
-from fdgcl.embedder import GraphEmbedder
 from fdgcl.estimators import estimator_of
 from fdgcl.methods import METHODS, find_method
 from fdgcl.report.page import Figure, Page, Section, Table
@@ -37,8 +36,7 @@ def findings(method: str, folder: Path, **changes: Any) -> Findings:
         "finished": True,
         "spectrum": Spectrum(any_graph(), None, "") if method == "fdgcl" else None,
         "embedded": Embedded(np.arange(len(z)), z),
-        # By the class: a setting of GCN has the name `views` as well.
-        "views": GraphEmbedder.views(model, graph) if method in WITH_VIEWS else None,
+        "views": model.views(graph) if method in WITH_VIEWS else None,
     }
     return Findings(**{**known, **changes})
 

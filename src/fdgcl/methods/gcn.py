@@ -54,7 +54,7 @@ class Settings(MethodSettings):
     Defaults are FD-GCL's, but for activation and initial weights: the ablation's.
     """
 
-    views: int = setting(2, "How many encoders, and views, there are.")
+    encoders: int = setting(2, "How many encoders, and views, there are.")
     self_loops: float = setting(1.0, "Weight of each node's self-loop.")
     normalization: str = setting(
         "symmetric", "Of the adjacency: `symmetric`, `row` or `column`."
@@ -96,7 +96,8 @@ class Settings(MethodSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set("views", check_count("views", self.views, maximum=MOST_VIEWS))
+        encoders = check_count("encoders", self.encoders, maximum=MOST_VIEWS)
+        self._set("encoders", encoders)
         self._set("dim", check_count("dim", self.dim, maximum=MOST_DIM))
         if self.batch_size is not None:
             self._set("batch_size", check_count("batch_size", self.batch_size, 2))
@@ -114,10 +115,10 @@ class Settings(MethodSettings):
     def _check_beta(self) -> None:
         if isinstance(self.beta, Sequence):
             weights = tuple(check_fraction("beta", weight) for weight in self.beta)
-            if len(weights) != self.views or not sum(weights):
+            if len(weights) != self.encoders or not sum(weights):
                 message = (
                     "beta must be the weight of the first view, or weights of all "
-                    f"{self.views} views, not all of them 0, got {self.beta!r}"
+                    f"{self.encoders} views, not all of them 0, got {self.beta!r}"
                 )
                 raise InputError(message)
             self._set("beta", weights)
@@ -126,9 +127,9 @@ class Settings(MethodSettings):
 
     def _check_single(self, loss: Loss) -> None:
         """Refuse to train a view by a loss that only compares it with others."""
-        if self.views == 1 and self.epochs and loss.needs_two:
+        if self.encoders == 1 and self.epochs and loss.needs_two:
             message = (
-                f"loss {self.loss!r} compares two views or more, and views is 1: "
+                f"loss {self.loss!r} compares two views or more, and encoders is 1: "
                 "give more, choose loss 'barlow-twins' or 'vicreg', or epochs 0"
             )
             raise InputError(message)
@@ -140,8 +141,8 @@ class Settings(MethodSettings):
     @property
     def weights(self) -> tuple[float, ...]:
         """The weight of each view in the embedding."""
-        beta = 1 / self.views if self.beta is None else self.beta
-        return view_weights(beta, self.views)
+        beta = 1 / self.encoders if self.beta is None else self.beta
+        return view_weights(beta, self.encoders)
 
 
 @final
@@ -193,9 +194,9 @@ class GCNModel(GraphModel):
         super().__init__(num_features, settings.feature_scaling)
         generator = torch.Generator().manual_seed(settings.seed)
         self.encoders = nn.ModuleList(
-            Encoder(num_features, settings, generator) for _ in range(settings.views)
+            Encoder(num_features, settings, generator) for _ in range(settings.encoders)
         )
-        shape, dtype = (settings.views, settings.dim), settings.torch_dtype
+        shape, dtype = (settings.encoders, settings.dim), settings.torch_dtype
         self.register_buffer("mean", torch.zeros(shape, dtype=dtype))
         self.register_buffer("scale", torch.ones(shape, dtype=dtype))
         self.mean: Tensor
@@ -229,7 +230,7 @@ class GCNTraining(Trainable[GCNModel]):
         assert graph.features is not None
         self._settings = settings
         self._activation = ACTIVATIONS[settings.activation]
-        self._pairs = pairs_of(settings.views, settings.pairs)
+        self._pairs = pairs_of(settings.encoders, settings.pairs)
         self._num_nodes = graph.num_nodes
         self._features = MaskedFeatures(FeatureMatrix(graph.features))
         self._adjacency = build_operator(
