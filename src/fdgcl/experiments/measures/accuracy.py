@@ -29,7 +29,7 @@ def _gcn(model: FDGCL, graph: Graph) -> Any:
     """The same settings, but those of the diffusion, with GCN encoders in its place."""
     given, gcn = model.get_params(), estimator_of("gcn")
     shared = {name: given[name] for name in gcn().get_params() if name in given}
-    return gcn(**shared, views=len(given["orders"])).fit_transform(graph)
+    return gcn(**shared, encoders=len(given["orders"])).fit_transform(graph)
 
 
 ENCODERS = {"diffusion": _trained, "gcn": _gcn}
