@@ -63,6 +63,16 @@ def reproduce(
     seeds: Annotated[
         int, option("--seeds", kind=int, text="Seeds, from 0 on.", panel=RUN)
     ] = 10,
+    splits: Annotated[
+        int | None,
+        option(
+            "--splits",
+            kind=int,
+            text="Only the first splits of each dataset (defaults, losses).",
+            show_default="all",
+            panel=RUN,
+        ),
+    ] = None,
     device: Annotated[
         str, option("--device", kind=str, text="auto, cpu or cuda.", panel=RUN)
     ] = "auto",
@@ -129,6 +139,7 @@ def reproduce(
                 variant=variant,
                 data_root=data_root,
                 seeds=seeds,
+                splits=splits,
                 device=device,
                 jobs=jobs,
                 run=run,
@@ -183,7 +194,7 @@ def _list(root: Path | None, json: Path | None, terminal: Terminal) -> None:
         shown.add_column(heading, no_wrap=heading == "table")
     for one in found:
         here, absent = ", ".join(one.here) or "-", ", ".join(one.not_here) or "-"
-        shown.add_row(one.table, one.title, one.regenerates, here, absent)
+        shown.add_row(one.table, one.title, one.regenerates or "-", here, absent)
     terminal.show(shown)
     folder = find_root(root)
     where = "none; give --data-root or set FDGCL_DATA" if folder is None else folder

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
+from fdgcl._checks import InputError
 from fdgcl.embedder import GraphEmbedder
 from fdgcl.graphs import Graph, GraphDataset
 from fdgcl.levels import as_graph, settings_for
 from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
 from fdgcl.methods.readout import pool
 from fdgcl.model import FDGCL
+from fdgcl.operators.in_memory import build_operator
 
 _CHUNK_ENTRIES = 2**24
 
@@ -36,6 +38,37 @@ def smoothed(model: GraphEmbedder, graph: Graph | GraphDataset) -> Any:
 def features(model: GraphEmbedder, graph: Graph | GraphDataset) -> Any:
     """X, the features themselves, made from the edges where there are none."""
     return _unscaled(model, graph).features
+
+
+def smoothed_plainly(graph: Graph, times: int) -> Any:
+    """A^k X, A = D^-1/2 (A + I) D^-1/2 of the undirected graph; sparse if X is.
+
+    Unlike `smoothed` it asks no model: whatever a model's defaults become, this stays.
+    """
+    x = _given(graph)
+    operator = build_operator(
+        graph.adjacency,
+        direction="symmetric",
+        self_loops=1.0,
+        normalization="symmetric",
+    )
+    found = x
+    for _ in range(times):
+        found = operator.matrix.matrix @ found
+    return found.astype(x.dtype)
+
+
+def neighbour_mean(graph: Graph, direction: Literal["out", "in"]) -> Any:
+    """Mean of X over the nodes that a node points to, or that point to it.
+
+    Weighted where edges are; a node's loop to itself does not count, and a node
+    without neighbours has zeros.
+    """
+    x = _given(graph)
+    operator = build_operator(
+        graph.adjacency, direction=direction, self_loops=0.0, normalization="row"
+    )
+    return (operator.matrix.matrix @ x).astype(x.dtype)
 
 
 def pooled_smoothed(model: GraphEmbedder, dataset: GraphDataset) -> NDArray[Any]:
@@ -75,6 +108,13 @@ def _pooled(x: Any, dataset: GraphDataset, readouts: Sequence[str]) -> NDArray[A
         parts.append(pool(torch.from_numpy(dense), ends, readouts).numpy())
         first = last
     return np.concatenate(parts)
+
+
+def _given(graph: Graph) -> Any:
+    if graph.features is None:
+        message = f"{graph.name} has no features"
+        raise InputError(message)
+    return graph.features
 
 
 def _unscaled(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from fdgcl._checks import InputError
 from fdgcl.estimators import estimator_of
 
 
@@ -53,3 +54,22 @@ class Experiment:
     def model(self, **overrides: Any) -> Any:
         """An estimator of the method with these settings, some overridden."""
         return estimator_of(self.method)(**{**self.settings, **overrides})
+
+
+def with_splits(experiments: Iterable[Experiment], count: int) -> list[Experiment]:
+    """The experiments on the first splits of each dataset alone.
+
+    Args:
+        experiments: Those of a table whose measure has an option `splits`.
+        count: How many.
+
+    Raises:
+        InputError: It has none.
+    """
+    found = []
+    for one in experiments:
+        if "splits" not in one.options:
+            message = f"`splits` is no choice in {one.table}: all splits are measured"
+            raise InputError(message)
+        found.append(replace(one, options={**one.options, "splits": count}))
+    return found

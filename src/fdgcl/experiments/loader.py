@@ -1,7 +1,8 @@
 """Experiments from their files, every key checked by name.
 
 One TOML file is one experiment, and its path says which one:
-`<table>/<dataset>-<variant>.toml`.
+`<table>/<dataset>-<variant>.toml`. `every` in the dataset's place stands for every
+dataset that is found in the data root (`discovery.py`).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from fdgcl.model import FDGCL
 from fdgcl.presets import VARIANTS, preset_settings
 
 ROOT: Traversable = resources.files("fdgcl.experiments") / "tables"
+EVERY = "every"  # in the place of a dataset's name
 _ENDING = ".toml"
 _KEYS = (
     *("label", "method", "preset", "base", "order", "note"),
@@ -73,7 +75,7 @@ def table_files(
 
 def _split(file: Traversable) -> tuple[str, str]:
     stem = file.name.removesuffix(_ENDING)
-    names = [name for name in CATALOGUE if stem.startswith(f"{name}-")]
+    names = [name for name in (*CATALOGUE, EVERY) if stem.startswith(f"{name}-")]
     if not names:
         message = (
             f"{file}: the name must be <dataset>-<variant>{_ENDING} with a known "

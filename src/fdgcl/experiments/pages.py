@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from fdgcl._checks import InputError
-from fdgcl.experiments.experiment import Experiment
+from fdgcl.experiments.discovery import of_datasets
+from fdgcl.experiments.experiment import Experiment, with_splits
 from fdgcl.experiments.loader import load_experiments
 from fdgcl.experiments.measures import TABLES, build_measure
+from fdgcl.experiments.measures import Table as TableInfo
 from fdgcl.experiments.measures.base import Measure, Record
 from fdgcl.experiments.records import read_lines
 from fdgcl.report.page import Page, Section, Table, Text
@@ -40,10 +42,14 @@ def build_page(
         sections.insert(0, _failures(failures))
     return Page(
         title=table.title,
-        summary=f"{table.about} Regenerates {table.regenerates} of the paper.",
+        summary=table.about + _of_the_paper(table),
         sections=sections,
         facts={**(facts or {}), **origin(records)},
     )
+
+
+def _of_the_paper(table: TableInfo) -> str:
+    return f" Regenerates {table.regenerates} of the paper." * bool(table.regenerates)
 
 
 def page_of_file(path: Path) -> Page:
@@ -59,8 +65,15 @@ def page_of_file(path: Path) -> Page:
         message = f"{path} holds {several if lines.units else 'no measurements yet'}"
         raise InputError(message)
     (name,) = names
-    experiments = load_experiments(name)
+    abouts = lines.settings.values()
+    experiments = of_datasets(
+        load_experiments(name), dict.fromkeys(str(line["dataset"]) for line in abouts)
+    )
     measure = build_measure(TABLES[name].measure)
+    # Of how many splits is up to a run: the latest says it for all.
+    splits = [line["options"].get("splits", 0) for line in abouts][-1]
+    if splits:
+        experiments = with_splits(experiments, splits)
     seeds = 1 + max(seed for _, _, seed in lines.units)
     units = [(one, unit) for one in experiments for unit in measure.units(one, seeds)]
     found = [lines.find(one, measure, unit) for one, unit in units]
@@ -73,6 +86,7 @@ def page_of_file(path: Path) -> Page:
     }
     device = next((record["device"] for record in records), "cpu")
     command = f"fdgcl reproduce {name} --seeds {seeds} --device {device}"
+    command += f" --splits {splits}" if splits else ""
     page = build_page(measure, experiments, records, absent, (), {"command": command})
     left = len(lines.units) - sum(unit is not None for unit in found)
     if not left:

@@ -29,9 +29,9 @@ def absent_datasets(
 
 def how_to_get(name: str, root: str | os.PathLike[str] | None) -> str:
     """The command that downloads a dataset, or nothing where there is none."""
-    if CATALOGUE[name].loader is None:
+    entry, target = CATALOGUE.get(name), Path(root or "data") / f"{name}.npz"
+    if entry is None or entry.loader is None or target.is_file():
         return ""
-    target = Path(root or "data") / f"{name}.npz"
     return f"fdgcl data convert {name} --download -o {shlex.quote(str(target))}"
 
 

@@ -252,8 +252,8 @@ def _about(experiment: Experiment) -> Record:
 def _is_current(line: Record, experiment: Experiment, measure: Measure) -> bool:
     """Whether a line's settings are an experiment's as they are now.
 
-    A setting or option that came later had its default then. Which parts there are to
-    measure changes none of them.
+    A setting or option that came later had its default then. Options that change no
+    measurement do not count.
     """
     if line["experiment"] != experiment.name:
         return False
@@ -264,8 +264,10 @@ def _is_current(line: Record, experiment: Experiment, measure: Measure) -> bool:
     options = {**_plain(measure.options), **line["options"]}
     now = _plain(experiment.options)
     for either in (options, now):
-        either.pop("parts", None)
-    return settings == _settings(experiment.settings) and options == now
+        for name in measure.beside:
+            either.pop(name, None)
+    same = settings == _settings(experiment.settings)
+    return options == now and (same or not measure.needs_settings(experiment))
 
 
 def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:

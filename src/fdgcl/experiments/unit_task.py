@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Self
 
 from fdgcl.executors import Task
@@ -100,6 +101,8 @@ class UnitTask(Task[Answer]):
 
 @lru_cache(maxsize=1)
 def _graph(name: str, data_root: str | None) -> Graph | GraphDataset:
+    if name not in CATALOGUE:
+        return load_dataset(Path(data_root or "") / f"{name}.npz")
     if CATALOGUE[name].graphs > 1:
         return load_graphs(name, data_root)
     return load_dataset(name, data_root)

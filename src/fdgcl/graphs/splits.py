@@ -59,6 +59,17 @@ class Splits:
     def __len__(self) -> int:
         return len(self.train)
 
+    def first(self, count: int) -> Splits:
+        """Return the first `count` of them; 0, or more than there are, for all.
+
+        Example:
+            >>> from fdgcl.graphs import random_splits
+            >>> random_splits([0, 1] * 50, train=0.1, val=0.1).first(2)
+            Splits('random 10/10/80, seed 0': 2 x 10/10/80)
+        """
+        kept = check_count("splits", count, minimum=0) or len(self)
+        return Splits(self.train[:kept], self.val[:kept], self.test[:kept], self.name)
+
     def __repr__(self) -> str:
         sizes = "/".join(str(m[0].sum()) for m in (self.train, self.val, self.test))
         return f"Splits({self.name!r}: {len(self)} x {sizes})"

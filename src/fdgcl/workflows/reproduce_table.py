@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -66,14 +66,13 @@ def list_tables(data_root: str | Path | None = None) -> list[TableHere]:
         >>> [one.table for one in list_tables()][:2]
         ['homophilic', 'heterophilic']
     """
+    from fdgcl.experiments.discovery import find_datasets
     from fdgcl.experiments.loader import table_files
-    from fdgcl.experiments.presence import absent_datasets
 
     root, found = find_root(data_root), []
     for name, table in TABLES.items():
-        datasets = list(dict.fromkeys(dataset for dataset, _, _ in table_files(name)))
-        absent = absent_datasets(datasets, root)
-        here = [dataset for dataset in datasets if dataset not in absent]
+        named = (dataset for dataset, _, _ in table_files(name))
+        here, absent = find_datasets(named, root)
         about = (table.title, table.about, table.regenerates)
         found.append(TableHere(name, *about, here, absent))
     return found
@@ -86,6 +85,7 @@ def reproduce(
     variant: str | Sequence[str] | None = None,
     data_root: str | Path | None = None,
     seeds: int = 10,
+    splits: int | None = None,
     device: str = "auto",
     jobs: int | None = None,
     run: str | Path | None = None,
@@ -103,9 +103,12 @@ def reproduce(
     Args:
         table: Its name, one of `list_tables()`.
         dataset: Only these datasets; in a text, between commas.
-        variant: Only these variants: `paper`, `best`, and others of some tables.
+        variant: Only these variants: `paper`, `best`, and others of some tables. The
+            rows without training of `defaults` are always measured.
         data_root: The folder of datasets.
         seeds: How many, from 0 on.
+        splits: How many of each dataset's splits, from the first; None for all. Of
+            `defaults` and `losses` alone.
         device: `auto`, `cpu` or `cuda`.
         jobs: Processes at a time; None for as many as cores, and 1 on cuda and for
             cost.
@@ -152,15 +155,10 @@ def reproduce(
         ledger.check_figures(drawn, overwrite=overwrite)
     root = find_root(data_root)
 
-    from fdgcl.experiments.loader import load_experiments
-    from fdgcl.experiments.presence import absent_datasets
     from fdgcl.experiments.runner import Run, start_afresh
     from fdgcl.workflows.models import new_model
 
-    asked = load_experiments(table)
-    asked = _only("dataset", dataset, asked, table)
-    asked = _only("variant", variant, asked, table)
-    absent = absent_datasets((one.dataset for one in asked), root)
+    asked, absent = _asked(table, dataset, variant, splits, root)
     here = [one for one in asked if one.dataset not in absent]
     kind = new_model({"device": device}).check().torch_device.type
     if not here:
@@ -178,8 +176,8 @@ def reproduce(
     )
     with feedback(progress, on_notice) as told:
         result = _measure(work, told, on_state)
-        found = _composed(table, asked, absent, work, result, command)
-        return found.written(target, drawn, ledger, told.notices)
+        made = _composed(table, asked, absent, work, result, command)
+        return made.written(target, drawn, ledger, told.notices)
 
 
 def processes(table: str, device: str) -> int:
@@ -208,6 +206,30 @@ def find_root(given: str | Path | None) -> Path | None:
         raise InputError(message) from None
 
 
+def _asked(
+    table: str,
+    dataset: str | Sequence[str] | None,
+    variant: str | Sequence[str] | None,
+    splits: int | None,
+    root: Path | None,
+) -> tuple[list[Experiment], dict[str, str]]:
+    """The experiments asked for, and why some of their datasets are not here."""
+    from fdgcl.experiments.discovery import find_datasets, of_datasets
+    from fdgcl.experiments.experiment import with_splits
+    from fdgcl.experiments.loader import load_experiments
+
+    asked = load_experiments(table)
+    if splits is not None:
+        asked = with_splits(asked, check_count("`splits`", splits))
+    found, absent = find_datasets((one.dataset for one in asked), root)
+    asked = of_datasets(asked, [*found, *absent])
+    if asked:
+        asked = _only("dataset", dataset, asked, table)
+        asked = _only("variant", variant, asked, table)
+    names = {one.dataset for one in asked}
+    return asked, {name: why for name, why in absent.items() if name in names}
+
+
 def _only(
     kind: str,
     wanted: str | Sequence[str] | None,
@@ -218,20 +240,25 @@ def _only(
     if wanted is None:
         return experiments
     parts = wanted.split(",") if isinstance(wanted, str) else wanted
-    known: Collection[str] = dict.fromkeys(getattr(one, kind) for one in experiments)
+    known = dict.fromkeys(getattr(one, kind).lower() for one in experiments)
     names = [part.strip().lower() for part in parts if part.strip()]
     if not names:
         message = f"`{kind}` names nothing, got {wanted!r}"
         raise InputError(message)
     for name in names:
-        choose(f"{kind} of {table}", name, dict.fromkeys(known))
-    return [one for one in experiments if getattr(one, kind) in names]
+        choose(f"{kind} of {table}", name, known)
+    return [
+        one
+        for one in experiments
+        if getattr(one, kind).lower() in names
+        or (kind == "variant" and one.options.get("always"))
+    ]
 
 
 def _nothing(table: str, root: Path | None, absent: dict[str, str]) -> str:
     from fdgcl.experiments.presence import how_to_get
 
-    name, reason = next(iter(absent.items()))
+    name = next(iter(absent), "")
     command = how_to_get(name, root)
     get = f"; get {name}, for one, by `{command}`" if command else ""
     if root is None:
@@ -239,8 +266,14 @@ def _nothing(table: str, root: Path | None, absent: dict[str, str]) -> str:
             "no data root was given: name the folder with the datasets by "
             "`data_root`, or set FDGCL_DATA"
         )
+    elif absent:
+        names: dict[str, list[str]] = {}
+        for name, why in absent.items():
+            names.setdefault(why, []).append(name)
+        listed = (f"{', '.join(same)}: {why}" for why, same in names.items())
+        reason = f"{'; '.join(listed)}, {root}"
     else:
-        reason = f"{', '.join(absent)}: {reason}, {root}"
+        reason = f"there is no NAME.npz in {root}"
     return f"nothing of {table} can be measured here: {reason}{get}"
 
 

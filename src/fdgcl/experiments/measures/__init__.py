@@ -22,7 +22,7 @@ class Table:
 
     Attributes:
         title: For people.
-        regenerates: The paper's table or figure.
+        regenerates: The paper's table or figure; empty for one of our own.
         about: What it shows, in one line.
         measure: Where its measure is, as `module:class`.
         alone: Whether units are done one at a time, so that no other disturbs a clock.
@@ -65,6 +65,13 @@ TABLES: dict[str, Table] = {
         "columns of Tables 1 and 2",
         "CCA-SSG, BGRL and GCN beside FD-GCL, under the same probe.",
         f"{_HERE}.accuracy:MethodAccuracy",
+    ),
+    "defaults": Table(
+        "What the defaults give on any graph",
+        "",
+        "Estimators without settings beside what needs no training, on every graph "
+        "of the data root.",
+        f"{_HERE}.defaults:Defaults",
     ),
     "graphs": Table(
         "Classification of whole graphs",

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
-from fdgcl._checks import InputError, choose
+from fdgcl._checks import choose
 from fdgcl.embedder import GraphEmbedder
 from fdgcl.estimators import estimator_of
-from fdgcl.evaluation import linear_probe
 from fdgcl.experiments import baselines
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.accuracy_grid import by_encoder
 from fdgcl.experiments.measures.accuracy_tables import by_dataset
 from fdgcl.experiments.measures.accuracy_words import orders_in_words, worth_of_training
 from fdgcl.experiments.measures.base import Measure, Record, Unit
+from fdgcl.experiments.measures.probing import probed
 from fdgcl.graphs import Graph
 from fdgcl.model import FDGCL
 from fdgcl.report.page import Section
@@ -61,33 +60,10 @@ class _Probed(Measure):
         self, experiment: Experiment, unit: Unit, graph: Graph, device: str
     ) -> list[Record]:
         """See the base class."""
-        if graph.y is None or graph.splits is None:
-            message = f"{graph.name} has no labels and splits to score by"
-            raise InputError(message)
         model = experiment.model(seed=unit.seed, device=device)
         encoder = ENCODERS[experiment.options["encoder"]]
         embed = encoder if unit.part == "trained" else FREE[unit.part]
-        start = time.perf_counter()
-        embedding = embed(model, graph)
-        embedded = time.perf_counter()
-        found = linear_probe(
-            embedding, graph.y, graph.splits, measure="accuracy", device=device
-        )
-        probed = time.perf_counter()
-        return [
-            {
-                "split": split,
-                "val": found.val[split],
-                "test": found.test[split],
-                "weight_decay": found.weight_decay[split],
-                "normalization": found.normalization[split],
-                "step": found.step[split],
-                "splits": graph.splits.name,
-                "train_seconds": round(embedded - start, 3),
-                "probe_seconds": round(probed - embedded, 3),
-            }
-            for split in range(len(graph.splits))
-        ]
+        return probed(lambda: embed(model, graph), graph, device, measure="accuracy")
 
 
 @final

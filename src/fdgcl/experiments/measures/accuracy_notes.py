@@ -72,13 +72,13 @@ def notes(experiments: Sequence[Experiment]) -> list[Section]:
     return [Section("Notes", found)] if found else []
 
 
-def absences(absent: Mapping[str, str]) -> list[Text]:
+def absences(absent: Mapping[str, str], word: str = "Not here") -> list[Text]:
     """A sentence for each reason why datasets are not here."""
     reasons: dict[str, list[str]] = {}
     for name, reason in absent.items():
         reasons.setdefault(reason, []).append(name)
     return [
-        Text(f"Not here: {', '.join(names)} ({reason}).")
+        Text(f"{word}: {', '.join(names)} ({reason}).")
         for reason, names in reasons.items()
     ]
 

@@ -33,6 +33,12 @@ class Measure(abc.ABC):
 
     #: What the options of an experiment may name, with their defaults.
     options: Mapping[str, Any] = {}
+    #: Those of them that change no measurement, only which there are and how they show.
+    beside: frozenset[str] = frozenset({"parts"})
+
+    def needs_settings(self, experiment: Experiment) -> bool:  # noqa: ARG002
+        """Whether what is measured of an experiment depends on its settings."""
+        return True
 
     @abc.abstractmethod
     def units(self, experiment: Experiment, seeds: int) -> list[Unit]:

@@ -16,7 +16,7 @@ from fdgcl.evaluation import linear_probe
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.experiments.measures.losses_page import curves_page
-from fdgcl.graphs import Graph, Splits
+from fdgcl.graphs import Graph
 from fdgcl.report.page import Section
 from fdgcl.training import (
     EpochRecord,
@@ -95,10 +95,7 @@ def _labelled(graph: Graph, count: int) -> Graph:
     if graph.y is None or graph.splits is None:
         message = f"{graph.name} has no labels or no splits: nothing to score by"
         raise InputError(message)
-    every = graph.splits
-    kept = check_count("splits", count, minimum=0) or len(every)
-    splits = Splits(every.train[:kept], every.val[:kept], every.test[:kept], every.name)
-    return replace(graph, splits=splits)
+    return replace(graph, splits=graph.splits.first(count))
 
 
 def _scorer(graph: Graph, device: str) -> Callable[[int, NDArray[np.float32]], Record]:
