@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from fdgcl import FDGCL, Graph, GraphDataset, block_model
+from fdgcl._checks import InputError
 from fdgcl.experiments import baselines
 from tolerances import assert_agree
 
@@ -71,3 +72,60 @@ def test_the_untrained_encoder_gives_a_row_per_graph(graph: Graph) -> None:
     assert_agree(found, expected, np.float32)
     made = replace(dataset, graph=dataset.graph.with_features(None))
     assert baselines.pooled_features(made, model=model).shape[0] == 3
+
+
+def by_hand(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The mean over each node's neighbours, one at a time; zeros without any."""
+    means = np.zeros_like(x)
+    for node, row in enumerate(weights):
+        others = [k for k in np.flatnonzero(row) if k != node]
+        if others:
+            means[node] = sum(row[k] * x[k] for k in others) / row[others].sum()
+    return means
+
+
+@pytest.fixture(params=[False, True], ids=["dense", "sparse"])
+def one_way(request: pytest.FixtureRequest) -> Graph:
+    """Weighted edges one way, a loop, and a node that nothing touches."""
+    pairs = [(0, 1), (0, 2), (1, 2), (3, 0), (3, 3), (2, 0)]
+    x = np.random.default_rng(0).random((5, 3)).astype(np.float32)
+    return Graph.from_edges(
+        pairs,
+        sparse.csr_array(x) if request.param else x,
+        weights=[1.0, 2.0, 1.0, 4.0, 3.0, 0.5],
+    )
+
+
+def _dense(values: object) -> np.ndarray:
+    return values.toarray() if sparse.issparse(values) else np.asarray(values)
+
+
+def test_neighbour_means_by_hand(one_way: Graph) -> None:
+    weights, x = one_way.adjacency.toarray(), _dense(one_way.features)
+    for direction, matrix in (("out", weights), ("in", weights.T)):
+        found = baselines.neighbour_mean(one_way, direction)
+        assert found.dtype == np.float32
+        assert sparse.issparse(found) is sparse.issparse(one_way.features)
+        assert_agree(_dense(found), by_hand(matrix, x.astype(float)), np.float32)
+
+
+@pytest.mark.parametrize("times", [0, 1, 2])
+def test_smoothed_plainly_is_products_by_hand(one_way: Graph, times: int) -> None:
+    weights = one_way.adjacency.toarray()
+    a = np.maximum(weights, weights.T)
+    np.fill_diagonal(a, 1.0)
+    a /= np.sqrt(np.outer(a.sum(1), a.sum(1)))
+    expected = _dense(one_way.features).astype(float)
+    for _ in range(times):
+        expected = a @ expected
+    found = baselines.smoothed_plainly(one_way, times)
+    assert found.dtype == np.float32
+    assert_agree(_dense(found), expected, np.float32)
+
+
+def test_rows_without_a_model_need_features(one_way: Graph) -> None:
+    bare = one_way.with_features(None)
+    with pytest.raises(InputError, match="graph has no features"):
+        baselines.neighbour_mean(bare, "out")
+    with pytest.raises(InputError, match="graph has no features"):
+        baselines.smoothed_plainly(bare, 1)

@@ -114,3 +114,16 @@ def test_per_class_split_refuses_small_classes() -> None:
         per_class_split(y, per_class=1, val=1, test=2)
     with pytest.raises(InputError, match="at least one training node"):
         per_class_split(np.full(4, -1), val=0, test=0)
+
+
+@pytest.mark.parametrize(("count", "left"), [(0, 4), (1, 1), (3, 3), (9, 4)])
+def test_the_first_splits(count: int, left: int) -> None:
+    splits = random_splits([0, 1] * 20, train=0.2, val=0.2, count=4)
+    first = splits.first(count)
+    assert (len(first), first.name) == (left, splits.name)
+    for part in ("train", "val", "test"):
+        np.testing.assert_array_equal(
+            getattr(first, part), getattr(splits, part)[:left]
+        )
+    with pytest.raises(InputError, match="splits must be a whole number"):
+        splits.first(-1)

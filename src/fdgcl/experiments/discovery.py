@@ -59,7 +59,7 @@ def node_datasets(
             libraries' raw files.
     """
     found, unusable = [], {}
-    for file in sorted(Path(root).glob("*.npz")):
+    for file in sorted(Path(root).glob("*.npz"), key=lambda file: file.stem):
         reason = _unusable(file)
         if reason:
             unusable[file.stem] = reason

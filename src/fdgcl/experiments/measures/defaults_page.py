@@ -112,6 +112,7 @@ class _Page:
             cells.append([self._name(dataset), *shown])
         count = max((one.options["splits"] for one in self.asked), default=0)
         over = f"the first {plural(count, 'split')}" if count else "all splits"
+        over = over.replace("first 1 split", "first split")
         caption = (
             f"Test score of the linear probe in %, mean over {over} and, where "
             f"something is random, {seeds(self.records) if self.records else 'seeds'}; "
@@ -168,7 +169,10 @@ class _Page:
             title="Distance to the best row without training",
             series=[one for one in series if one.x],
             y_label="points",
-            caption="Above zero, training was worth it.",
+            caption=(
+                "Above zero a trained embedding is ahead of everything that needs no "
+                "training."
+            ),
         )
 
     def sums(self) -> Table:
@@ -197,15 +201,15 @@ class _Page:
             variants = methods.setdefault(one.method, [])
             if one.options["candidate"] and one.variant not in variants:
                 variants.append(one.variant)
+        several = {name: found for name, found in methods.items() if len(found) > 1}
         return [
             section
-            for method, variants in methods.items()
-            if len(variants) > 1
-            for section in self._chosen(method, variants, several=len(methods) > 1)
+            for method, variants in several.items()
+            for section in self._chosen(method, variants, named=len(several) > 1)
         ]
 
     def _chosen(
-        self, method: str, variants: list[str], *, several: bool
+        self, method: str, variants: list[str], *, named: bool
     ) -> list[Section]:
         chosen = chosen_elsewhere(self.results, variants, self.datasets)
         if not chosen:
@@ -233,7 +237,7 @@ class _Page:
         )
         table = Table(["dataset", "chosen", "test", "distance"], rows, caption)
         title = "Chosen without this dataset"
-        return [Section(f"{title}, {method}" if several else title, [table])]
+        return [Section(f"{title}, {method}" if named else title, [table])]
 
     def costs(self) -> Table:
         """Splits, and median seconds and highest memory of a fit."""
