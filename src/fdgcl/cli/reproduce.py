@@ -53,8 +53,8 @@ def reproduce(
         option(
             "--variant",
             metavar="V,W",
-            text="Only these variants: paper is the paper's settings, best is ours; "
-            "some tables have others, such as cde-best.",
+            text="Only these: paper is the paper's settings, best is ours; some "
+            "tables have others, such as cde-best.",
             show_default="all of the table",
             panel=DATA,
         ),
@@ -68,7 +68,7 @@ def reproduce(
         option(
             "--splits",
             kind=int,
-            text="Only the first splits of each dataset (defaults, losses).",
+            text="Only the first splits (of defaults, losses).",
             show_default="all",
             panel=RUN,
         ),
@@ -91,7 +91,7 @@ def reproduce(
         option(
             "--run",
             kind=Path,
-            text="Folder for measurements and report; what is in it is gone on with.",
+            text="Folder of measurements and report to go on with.",
             show_default="runs/reproduce-TABLE",
             panel=RUN,
         ),
