@@ -190,7 +190,8 @@ class _Page:
         caption = (
             "Points between a variant and the best of "
             f"{listing([FREE_NAMES[row] for row in self.rows])} on each dataset, by "
-            "test scores of both. Datasets count where all of them are measured."
+            "test scores of both: which row is best is not known beforehand. Datasets "
+            "count where all of them are measured."
         )
         return Table([*columns, "trained - untrained"], rows, caption)
 
