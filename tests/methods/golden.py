@@ -85,6 +85,13 @@ class Golden:
             assert place.shape == given.shape, name
             place.copy_(given)
 
+    def load_after(self, model: nn.Module, endings: Sequence[str]) -> None:
+        """Give a model the fixture's tensors of such names, as a step left them."""
+        state = model.state_dict()
+        for name in self.stored("after"):
+            if name.endswith(tuple(endings)):
+                state[self._names[name]].copy_(torch.from_numpy(self[f"after.{name}"]))
+
     def stored(self, kind: str) -> list[str]:
         """The names of tensors under `param`, `grad` or `after`."""
         start = f"{kind}."

@@ -112,8 +112,10 @@ def test_embedding_is_that_of_the_authors_code(case: Case) -> None:
     golden.check(embedding(trainable), "embedding")
     case.step()
     trainable.update()
-    noise = 1e-2 if golden.torch_dtype == torch.float32 else None
-    golden.check(embedding(trainable), "after.embedding", noise)
+    # Adam divides noise by its size: in float32 these go anywhere within a learning
+    # rate, by another processor's rounding elsewhere.
+    golden.load_after(trainable.model, [*NOISY, "running_mean"])
+    golden.check(embedding(trainable), "after.embedding")
 
 
 @pytest.mark.dataset
