@@ -92,7 +92,7 @@ GraphName = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="An edge list (CSV or Parquet, also gzipped), a compact .npz file, "
-        "or the name of a dataset (see `fdgcl data list`).",
+        "a store (see `fdgcl data import`), or a dataset (see `fdgcl data list`).",
         show_default=False,
     ),
 ]
@@ -158,7 +158,12 @@ DataRoot = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    option("--output", "-o", kind=Path, text="Where the embedding goes, as Parquet."),
+    option(
+        "--output",
+        "-o",
+        kind=Path,
+        text="Where the embedding goes, as Parquet; of a store, a folder.",
+    ),
 ]
 Overwrite = Annotated[
     bool,
