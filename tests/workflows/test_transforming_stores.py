@@ -69,7 +69,7 @@ def test_what_is_there_is_replaced_only_when_asked(store: Store, folder: Path) -
 
 def test_what_cannot_be_is_refused(store: Store, folder: Path) -> None:
     embed(store, settings=SMALL, run="r")
-    with pytest.raises(InputError, match="`output` must name a folder, got z.parquet"):
+    with pytest.raises(InputError, match="`output` must name a folder, got z"):
         transform("r", store, output="z.parquet")
     with pytest.raises(InputError, match="memory must be at least"):
         transform("r", make_store(folder / "H", seed=3), memory="1MB", output="q")
