@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from fdgcl.methods import METHODS
 
 DATA, DIFFUSION, TRAINING, RUN, OUTPUT = (
     "Data",
@@ -50,6 +53,19 @@ def typed(
         elif word not in flags:
             kept.append(word)
     return shlex.join(kept)
+
+
+def method_of(context: typer.Context) -> str:
+    """The method that is named on the command line: its settings are the options."""
+    words = context.meta.get(GIVEN, ())
+    for word, following in pairwise((*words, "")):
+        if word == "--":
+            break
+        if word == METHOD:
+            return str(following)
+        if word.startswith(f"{METHOD}="):
+            return str(word.partition("=")[2])
+    return FDGCL
 
 
 def whole_number(text: str) -> int:
@@ -184,8 +200,8 @@ MethodName = Annotated[
     option(
         "--method",
         kind=str,
-        text="How to embed: fdgcl, gcn, cca-ssg or bgrl; --method NAME --help-all "
-        "shows its settings.",
+        text=f"How to embed: {', '.join(METHODS)}; --method NAME --help-all shows "
+        "its settings.",
         panel=RUN,
     ),
 ]
