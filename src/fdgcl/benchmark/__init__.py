@@ -1,7 +1,7 @@
 """Time, memory and results of training: ours beside the solver in the loop.
 
-`comparison` does both in one process on the same data, `floor` says what no epoch can
-undercut, `scaling` how time and memory grow; `timing` serves the table of costs.
+`comparison` does both in one process on the same data, `roofline` says what no epoch
+can undercut, `scaling` how time and memory grow; `timing` serves the table of costs.
 """
 
 from fdgcl.benchmark.comparison import Comparison, Order, compare

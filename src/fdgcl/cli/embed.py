@@ -184,5 +184,6 @@ def _plan(graph: str, wanted: dict[str, Any], terminal: Terminal) -> None:
         )
     for sentence in plan.describe():
         terminal.say(sentence)
+    plan.plan.check()
     terminal.say("dry run: nothing was trained, nothing written")
     terminal.emit({**plan.to_dict(), "notices": terminal.notices})

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from fdgcl.methods import METHODS
 
 DATA, DIFFUSION, TRAINING, RUN, OUTPUT = (
     "Data",
@@ -52,6 +55,19 @@ def typed(
     return shlex.join(kept)
 
 
+def method_of(context: typer.Context) -> str:
+    """The method that is named on the command line: its settings are the options."""
+    words = context.meta.get(GIVEN, ())
+    for word, following in pairwise((*words, "")):
+        if word == "--":
+            break
+        if word == METHOD:
+            return str(following)
+        if word.startswith(f"{METHOD}="):
+            return str(word.partition("=")[2])
+    return FDGCL
+
+
 def whole_number(text: str) -> int:
     """Parse an option; the parser's own message does not show what it got."""
     try:
@@ -92,7 +108,7 @@ GraphName = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="An edge list (CSV or Parquet, also gzipped), a compact .npz file, "
-        "or the name of a dataset (see `fdgcl data list`).",
+        "a store (see `fdgcl data import`), or a dataset (see `fdgcl data list`).",
         show_default=False,
     ),
 ]
@@ -158,7 +174,12 @@ DataRoot = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    option("--output", "-o", kind=Path, text="Where the embedding goes, as Parquet."),
+    option(
+        "--output",
+        "-o",
+        kind=Path,
+        text="Where the embedding goes, as Parquet; of a store, a folder.",
+    ),
 ]
 Overwrite = Annotated[
     bool,
@@ -179,8 +200,8 @@ MethodName = Annotated[
     option(
         "--method",
         kind=str,
-        text="How to embed: fdgcl, gcn, cca-ssg or bgrl; --method NAME --help-all "
-        "shows its settings.",
+        text=f"How to embed: {', '.join(METHODS)}; --method NAME --help-all shows "
+        "its settings.",
         panel=RUN,
     ),
 ]

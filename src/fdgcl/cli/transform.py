@@ -63,9 +63,8 @@ def transform(
             progress=bars,
             on_notice=terminal.notice,
         )
-    count, dim = found.z.shape
     terminal.say(
-        f"embedding  {found.embedding}  ({count:,} {found.level}s x {dim}, "
+        f"embedding  {found.embedding}  ({found.rows:,} {found.level}s x {found.dim}, "
         f"{found.seconds:.1f} s)"
     )
     terminal.emit({**found.to_dict(), "notices": terminal.notices})
