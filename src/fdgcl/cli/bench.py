@@ -129,9 +129,7 @@ def bench(
             text="Of our dense products on CUDA: float32, tf32 or float16.",
         ),
     ] = "float32",
-    device: Annotated[
-        str, option("--device", kind=str, panel=RUN, text="auto, cpu or cuda.")
-    ] = "auto",
+    device: options.Device = "auto",
     threads: Annotated[
         int | None,
         _count("--threads", RUN, "Threads of a processor.", "what torch takes"),
@@ -190,9 +188,7 @@ def bench(
         ),
     ] = None,
     overwrite: options.Overwrite = False,
-    quiet: Annotated[
-        bool, option("--quiet", "-q", text="Show the result only.")
-    ] = False,
+    quiet: options.QuietResult = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
 ) -> None:

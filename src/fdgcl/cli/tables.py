@@ -5,13 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import wraps
 from typing import Annotated, Any
 
 from fdgcl.cli.options import DATA, option
+from fdgcl.cli.parameters import Command, own_parameters, with_parameters
 from fdgcl.graphs.files.options import TableOptions
-
-Command = Callable[..., None]
 
 
 @dataclass(frozen=True)
@@ -173,21 +171,17 @@ def with_tables(*tables: str) -> Callable[[Command], Command]:
     added = _about(tables)
 
     def decorate(command: Command) -> Command:
-        own = inspect.signature(command, eval_str=True)
-        kept = [p for p in own.parameters.values() if p.name != "tables"]
+        kept = [p for p in own_parameters(command) if p.name != "tables"]
         # Options of settings are many; those of tables stand before them.
         first = [p for p in kept if p.kind is not p.KEYWORD_ONLY]
         last = [p for p in kept if p.kind is p.KEYWORD_ONLY]
-        parameters = [*first, *(one.parameter() for one in added), *last]
 
-        @wraps(command)
-        def wrapper(**arguments: Any) -> None:
+        def call(**arguments: Any) -> None:
             given = {one.field: arguments.pop(one.field) for one in added}
             command(**arguments, tables=given_tables(given))
 
-        wrapper.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
-        return wrapper
+        parameters = [*first, *(one.parameter() for one in added), *last]
+        return with_parameters(command, parameters, call)
 
     return decorate
 
