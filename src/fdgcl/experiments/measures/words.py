@@ -51,10 +51,10 @@ def seeds(records: Sequence[Record]) -> str:
     return f"seeds {in_words([str(seed) for seed in found])}"
 
 
-def mean_std(values: Sequence[float], digits: int = 2) -> str:
+def mean_std(values: Sequence[float]) -> str:
     """Mean and, with more than one value, standard deviation."""
-    spread = f" ± {pstdev(values):.{digits}f}" if len(values) > 1 else ""
-    return f"{fmean(values):.{digits}f}{spread}"
+    spread = f" ± {pstdev(values):.2f}" if len(values) > 1 else ""
+    return f"{fmean(values):.2f}{spread}"
 
 
 def capital(name: str) -> str:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
 from fdgcl.graphs.importing.columns import as_text, matching_numbers
-from fdgcl.graphs.importing.hashing import TextHash, mixed
+from fdgcl.graphs.importing.hashing import TextHash
+from fdgcl.graphs.schema.hashing import mixed
 from fdgcl.graphs.store.arrays import StoredArray
 from fdgcl.graphs.store.store import id_ends_path, ids_path
 
