@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from toys import Toy, toy
 
+from as_markdown import to_markdown
 from fdgcl._checks import InputError
 from fdgcl.experiments import page_of_run
 from fdgcl.experiments.loader import load_experiments
 from fdgcl.experiments.measures import TABLES, build_measure
 from fdgcl.experiments.measures.base import Unit
 from fdgcl.experiments.records import Journal
-from fdgcl.report.markdown import to_markdown
 from fdgcl.report.page import Figure, Listing, Page, Section, Series, Table, Text
 
 ROOT = Path(__file__).parents[2]

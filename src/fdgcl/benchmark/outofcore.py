@@ -29,6 +29,7 @@ from fdgcl.planning.cost import (
     store_bytes,
 )
 
+FORMAT = "fdgcl-out-of-core-1"
 GENERATE = "generate"
 PROGRAM = (sys.executable, "-m", "fdgcl")
 #: Where a record speaks of the folder that all of it happens in.

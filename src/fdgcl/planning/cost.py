@@ -1,8 +1,8 @@
 """What a graph on disk will take: seconds by rates measured, bytes by counting.
 
 A stage's seconds are amounts of work times rates. The amounts follow from the sizes;
-the rates are fitted to measured runs of the commands (`calibration`), on a machine of
-two cores. The bytes are what the files hold, exactly.
+the rates are fitted to measured runs of the commands by `tools/render_scale.py`, on a
+machine of two cores. The bytes are what the files hold, exactly.
 """
 
 from __future__ import annotations
@@ -258,14 +258,14 @@ def diffused_bytes(
     return itemsize * orders * nodes * features
 
 
-def embedding_bytes(nodes: int, dim: int, id_bytes: int = 8) -> int:
-    """Bytes of the embedding: float32, and an id a row, not compressed.
+def embedding_bytes(nodes: int, dim: int) -> int:
+    """Bytes of the embedding: float32, and an id of 8 a row, not compressed.
 
     Example:
         >>> embedding_bytes(nodes=2, dim=4)
         48
     """
-    return nodes * (4 * dim + id_bytes)
+    return nodes * (4 * dim + 8)
 
 
 def stage_work(problem: Problem, stage: str) -> dict[str, float]:

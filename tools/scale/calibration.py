@@ -1,4 +1,4 @@
-"""The rates of `cost`, fitted to measured runs."""
+"""The rates of `fdgcl.planning.cost`, fitted to measured runs."""
 
 from __future__ import annotations
 
