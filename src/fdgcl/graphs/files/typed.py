@@ -81,9 +81,13 @@ def _kind_of(kind: Any) -> Kind:
         return "time"
     if types.is_boolean(kind):
         return "truth"
-    if types.is_list(kind) or types.is_large_list(kind):
-        return "vector"
-    return "vector" if types.is_fixed_size_list(kind) else "other"
+    return "vector" if is_list(kind) else "other"
+
+
+def is_list(kind: Any) -> bool:
+    """Whether a column of an Arrow type holds lists."""
+    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(test(kind) for test in tests)
 
 
 def _is_text(kind: Any) -> bool:
