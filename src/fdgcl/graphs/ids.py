@@ -33,8 +33,9 @@ NULL_WORDS = (
 
 # Without leading zeros or a plus sign, so that reading as an integer loses nothing;
 # 18 digits always fit in 64 bits.
-_SHOWN = 3
 _WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"
+
+_SHOWN = 3
 
 
 def from_values(values: Any) -> ArrowIds:

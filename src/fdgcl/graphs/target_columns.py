@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 
 from fdgcl._checks import InputError
 from fdgcl.graphs.files.names import MISSING
-from fdgcl.graphs.files.typed import is_list
 from fdgcl.graphs.labels import encode_labels
 
 Numbers: TypeAlias = npt.NDArray[np.float64]
@@ -120,6 +119,12 @@ def indicators(columns: Sequence[pa.ChunkedArray], titles: Sequence[str]) -> Mat
         )
         raise InputError(message)
     return matrix
+
+
+def is_list(kind: Any) -> bool:
+    """Whether a column of an Arrow type holds lists."""
+    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(test(kind) for test in tests)
 
 
 def _indicator(column: pa.ChunkedArray, title: str) -> Matrix:

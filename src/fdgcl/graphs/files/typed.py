@@ -11,6 +11,7 @@ import pyarrow as pa
 from fdgcl._checks import InputError
 from fdgcl.graphs.files.table import Batch, Kind, Table
 from fdgcl.graphs.ids import can_be_ids
+from fdgcl.graphs.target_columns import is_list
 
 
 class TypedTable(Table):
@@ -82,12 +83,6 @@ def _kind_of(kind: Any) -> Kind:
     if types.is_boolean(kind):
         return "truth"
     return "vector" if is_list(kind) else "other"
-
-
-def is_list(kind: Any) -> bool:
-    """Whether a column of an Arrow type holds lists."""
-    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    return any(test(kind) for test in tests)
 
 
 def _is_text(kind: Any) -> bool:

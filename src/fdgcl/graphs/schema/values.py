@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
 from fdgcl.graphs.files.names import MISSING
-from fdgcl.graphs.files.typed import is_list
+from fdgcl.graphs.target_columns import is_list
 
 Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 Floats = NDArray[np.float64]
