@@ -30,8 +30,8 @@ from fdgcl.methods.fdgcl.slice_plan import (
     WORKER_BYTES,
     plan_diffusion,
 )
-from fdgcl.planning.cost import RATES, STAGES, Problem, stage_seconds
-from scale.calibration import GUESSES
+from fdgcl.planning.cost import RATES, Problem
+from scale.calibration import GUESSES, STAGES, stage_seconds
 from scale.forecast import (
     BLOCK_COLUMNS,
     Machines,

@@ -13,7 +13,6 @@ from fdgcl._checks import InputError
 from fdgcl.graphs.store.arrays import write_array
 from fdgcl.planning.cost import (
     RATES,
-    STAGES,
     Problem,
     Rates,
     diffuse_seconds,
@@ -22,11 +21,17 @@ from fdgcl.planning.cost import (
     embedding_bytes,
     import_seconds,
     import_temporary_bytes,
-    stage_seconds,
     store_bytes,
     train_seconds,
 )
-from scale.calibration import GUESSES, Measurement, fit_rates, residuals
+from scale.calibration import (
+    GUESSES,
+    STAGES,
+    Measurement,
+    fit_rates,
+    residuals,
+    stage_seconds,
+)
 from scale.page import measurement_of, read_records
 
 ROOT = Path(__file__).parents[2]

@@ -13,10 +13,10 @@ from fdgcl._checks import InputError
 from fdgcl._memory import describe_size
 from fdgcl.benchmark.outofcore import FORMAT
 from fdgcl.planning import Plan
-from fdgcl.planning.cost import STAGES, Problem, Rates
+from fdgcl.planning.cost import Problem, Rates
 from fdgcl.report.numerals import number
 from fdgcl.report.page import Page, Section, Table, Text
-from scale.calibration import Measurement, fit_rates, residuals
+from scale.calibration import STAGES, Measurement, fit_rates, residuals
 from scale.forecast import (
     Machines,
     fitting_columns,
