@@ -5,16 +5,5 @@ can undercut, `scaling` how time and memory grow; `timing` serves the table of c
 """
 
 from fdgcl.benchmark.comparison import Comparison, Order, compare
-from fdgcl.benchmark.growth import Growth, fit_growth
-from fdgcl.benchmark.roofline import Floor, Rates, floor_of
 
-__all__ = [
-    "Comparison",
-    "Floor",
-    "Growth",
-    "Order",
-    "Rates",
-    "compare",
-    "fit_growth",
-    "floor_of",
-]
+__all__ = ["Comparison", "Order", "compare"]

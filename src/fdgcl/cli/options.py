@@ -185,6 +185,25 @@ Overwrite = Annotated[
     bool,
     option("--overwrite", text="Replace output files that are there already."),
 ]
+StoreFolder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="STORE",
+        help="A folder that `fdgcl data import` made.",
+        show_default=False,
+    ),
+]
+Memory = Annotated[
+    str | None,
+    option(
+        "--memory",
+        kind=str,
+        panel=RUN,
+        metavar="SIZE",
+        text="What all processes here may hold together, as in 6GB.",
+        show_default="60 % of what is to spare",
+    ),
+]
 SettingsFile = Annotated[
     Path | None,
     option(
@@ -225,9 +244,13 @@ Variant = Annotated[
         panel=RUN,
     ),
 ]
+Device = Annotated[
+    str, option("--device", kind=str, panel=RUN, text="auto, cpu or cuda.")
+]
 Quiet = Annotated[
     bool, option("--quiet", "-q", text="Say nothing but warnings and errors.")
 ]
+QuietResult = Annotated[bool, option("--quiet", "-q", text="Show the result only.")]
 Json = Annotated[
     bool, option("--json", text="Print one JSON object instead of text and tables.")
 ]

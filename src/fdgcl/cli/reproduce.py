@@ -63,9 +63,7 @@ def reproduce(
     seeds: Annotated[
         int, option("--seeds", kind=int, text="Seeds, from 0 on.", panel=RUN)
     ] = 10,
-    device: Annotated[
-        str, option("--device", kind=str, text="auto, cpu or cuda.", panel=RUN)
-    ] = "auto",
+    device: options.Device = "auto",
     jobs: Annotated[
         int | None,
         option(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, final
 
 from fdgcl._checks import InputError, choose
@@ -18,7 +19,6 @@ from fdgcl.experiments.measures.accuracy_words import orders_in_words, worth_of_
 from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.graphs import Graph
 from fdgcl.model import FDGCL
-from fdgcl.report.page import Section
 
 
 def _trained(model: GraphEmbedder, graph: Graph) -> Any:
@@ -94,55 +94,25 @@ class _Probed(Measure):
 class Accuracy(_Probed):
     """One row a dataset: the paper's number, its settings, ours, and no training."""
 
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return by_dataset(experiments, records, absent)
+    show = staticmethod(by_dataset)
 
 
 @final
 class OrderAccuracy(_Probed):
     """One row an encoder, one column a dataset."""
 
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return by_encoder(experiments, records, absent, orders_in_words)
+    show = staticmethod(partial(by_encoder, findings=orders_in_words))
 
 
 @final
 class DynamicsAccuracy(_Probed):
     """One row a dynamics, one column a dataset."""
 
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return by_encoder(experiments, records, absent, worth_of_training)
+    show = staticmethod(partial(by_encoder, findings=worth_of_training))
 
 
 @final
 class MethodAccuracy(_Probed):
     """One row a method, one column a dataset."""
 
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return by_encoder(
-            experiments, records, absent, worth_of_training, kind="method"
-        )
+    show = staticmethod(partial(by_encoder, findings=worth_of_training, kind="method"))

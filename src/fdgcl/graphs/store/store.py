@@ -76,11 +76,12 @@ class Store:
 
     Example:
         >>> import pyarrow as pa, pyarrow.parquet as pq
-        >>> from fdgcl.graphs.importing import import_graph
+        >>> from fdgcl.graphs.importing import Request, run_request
         >>> from fdgcl.graphs.store import Store
         >>> edges = pa.table({"source": ["ann", "bob"], "target": ["bob", "cid"]})
         >>> pq.write_table(edges, "edges.parquet")
-        >>> _ = import_graph("edges.parquet", "store", memory=2**31)
+        >>> request = Request(Path("edges.parquet"))
+        >>> _ = run_request(request, Path("store"), memory=2**31)
         >>> store = Store.open("store")
         >>> store.manifest.nodes, store.read_ids(0, 3).tolist()
         (3, ['ann', 'bob', 'cid'])
