@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PORTABLE := $(addprefix tests/,test_tolerances.py graphs operators losses model evaluation) \
 	$(patsubst %,tests/diffusion/test_%.py,diffuse dynamics fast_paths polynomial \
 	solvers spectral) \
+	$(patsubst %,tests/methods/test_%.py,bgrl cca_ssg gcn propagation) \
 	$(patsubst %,tests/methods/fdgcl/test_%.py,agreement standardization)
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 

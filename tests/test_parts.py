@@ -276,3 +276,8 @@ def test_refusals_of_ones_own(own: Any) -> None:
 
     with pytest.raises(InputError, match="define it at the top level of a module"):
         settings(loss=Inside())
+
+
+def test_a_part_that_lacks_a_method_is_refused(graph: Graph) -> None:
+    with pytest.raises(InputError, match="cannot be made: it lacks score, which every"):
+        FDGCL(**QUICK, loss="fdgcl.losses:Loss").fit(graph)

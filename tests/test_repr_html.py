@@ -12,6 +12,7 @@ import pytest
 
 from fdgcl import FDGCL, Graph, GraphDataset, load_dataset
 from fdgcl._html import table
+from helpers.stores import make_store
 
 HOSTILE = "<script>alert('x')</script>&\"\ud800"
 QUICK: dict[str, Any] = {"dim": 8, "epochs": 2, "device": "cpu"}
@@ -151,3 +152,14 @@ def test_settings_that_are_arrays_are_shown() -> None:
 def test_facts_that_are_not_there_are_left_out() -> None:
     rows: list[tuple[str, Any]] = [("a", 0), ("b", None), ("c", ()), ("d", "")]
     assert list(Page(table("t", rows)).rows) == ["a"]
+
+
+def test_a_store(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "G", nodes=60, features=8)
+    shown = Page(store._repr_html_())
+    assert shown.title == f"Store {store.name}"
+    assert (shown.rows["nodes"], shown.rows["features"]) == ("60", "8")
+    assert shown.rows["folder"] == str(tmp_path / "G")
+    # The manifest has a name for every feature, and there may be thousands.
+    assert repr(store).startswith(f"Store({store.name!r}: 60 nodes, ")
+    assert len(repr(store)) < 200 + len(str(store.folder)) + len(store.source)

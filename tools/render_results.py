@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from as_markdown import to_markdown
 from fdgcl.experiments.measures import TABLES
 from fdgcl.experiments.pages import page_of_file
-from fdgcl.report.markdown import to_markdown
 from fdgcl.report.page import Page
 
 ROOT = Path(__file__).parents[1]

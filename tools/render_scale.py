@@ -11,13 +11,9 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from fdgcl.benchmark.outofcore_page import (
-    measurement_of,
-    out_of_core_page,
-    read_records,
-)
-from fdgcl.planning.calibration import fit_rates
-from fdgcl.report.markdown import to_markdown
+from as_markdown import to_markdown
+from scale.calibration import fit_rates
+from scale.page import measurement_of, out_of_core_page, read_records
 
 ROOT = Path(__file__).parents[1]
 BEGIN = "<!-- scale -->"

@@ -151,10 +151,10 @@ def check_fraction(name: str, value: float) -> float:
     return number
 
 
-def check_order(value: float) -> float:
+def check_order(value: float, name: str = "order") -> float:
     """Return a fractional order, or refuse it unless it lies in (0, 1]."""
-    number = check_finite("order", value)
+    number = check_finite(name, value)
     if not 0 < number <= 1:
-        message = f"order must lie in (0, 1], got {value!r}"
+        message = f"{name} must lie in (0, 1], got {value!r}"
         raise InputError(message)
     return number

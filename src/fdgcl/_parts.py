@@ -13,7 +13,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, TypeVar, cast
 
-from fdgcl._checks import InputError, choose, nearest
+from fdgcl._checks import InputError, choose, in_words, nearest
 
 Part = TypeVar("Part")
 
@@ -149,6 +149,13 @@ def class_of(
     found = imported(kind, name)
     if not (isinstance(found, type) and issubclass(found, base)):
         message = f"{name!r} is not a {base.__name__}, as a {kind} must be"
+        raise InputError(message)
+    lacking = sorted(getattr(found, "__abstractmethods__", ()))
+    if lacking:
+        message = (
+            f"the {kind} {name!r} cannot be made: it lacks {in_words(lacking)}, which "
+            f"every {base.__name__} has"
+        )
         raise InputError(message)
     return cast(type[Part], found)
 

@@ -131,13 +131,13 @@ class GraphEmbedder(Fitted):
         """
         chosen = choose_level(graph, level)
         with watched(progress) as tell:
-            trainable = self._on_other(graph, tell, Resources.within(memory))
+            trainable = self.on_other(graph, tell, Resources.within(memory))
             return rows_of(self._embed(trainable), graph, chosen, self.readout)
 
     @torch.no_grad()
     def views(self, graph: GraphData | GraphDataset) -> tuple[NDArray[np.float32], ...]:
         """The views of a graph by the trained model, each (nodes x dim)."""
-        found = self._on_other(graph, None, Resources()).views()
+        found = self.on_other(graph, None, Resources()).views()
         return tuple(view.float().cpu().numpy() for view in found)
 
     @property
@@ -159,16 +159,35 @@ class GraphEmbedder(Fitted):
         method.check_training(prepared)
         return prepared
 
-    def _on_other(
+    def prepare_other(
+        self, graph: GraphData | GraphDataset, resources: Resources
+    ) -> Preparation[Any]:
+        """Check a graph against the trained model, before anything is computed.
+
+        Raises:
+            InputError: Its features are not those of training.
+        """
+        schema, columns = self.config.schema, self._fitted_model().columns
+        prepared = self._method().prepare_other(
+            as_graph(graph), self.check(), schema, columns
+        )
+        return prepared.within(resources)
+
+    def on_other(
         self,
         graph: GraphData | GraphDataset,
         progress: Progress | None,
         resources: Resources,
     ) -> Trainable[Any]:
+        """The trained model on a graph, seen or not, to embed it.
+
+        Args:
+            graph: As in `transform`.
+            progress: Called with (stage, done, total).
+            resources: Memory, and who embed together.
+        """
         model, method = self._fitted_model(), self._method()
-        prepared = method.prepare_other(
-            as_graph(graph), self.check(), self._config.schema, model.columns
-        ).within(resources)
+        prepared = self.prepare_other(graph, resources)
         prepared.begin(progress)
         self.notices_ = [*prepared.notices]
         notice(*self.notices_)

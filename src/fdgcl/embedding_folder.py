@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -192,9 +192,7 @@ def fit_to_folder(
     group = resources.group
     progress = progress if group.is_first else None
     needed = model.prepare(store, resources).plan.disk_bytes
-    there = sum(path.stat().st_size for path in folder.glob("part-*.parquet"))
-    purpose = "the embedding takes"
-    group.by_first(lambda: check_disk(folder, needed - there, purpose))
+    group.by_first(lambda: _check_room(folder, needed))
     resume = resume and RunFolder(run).config.exists()
     training = model.fit_on(store, run, resume, progress, on_epoch, resources)
     assert isinstance(training, ViewTraining)
@@ -212,6 +210,53 @@ def fit_to_folder(
     seconds = time.perf_counter() - started
     width = training.model.width(store.num_features)
     return Written(folder, len(shards.parts), written, width, seconds)
+
+
+def embed_to_folder(
+    model: GraphEmbedder,
+    store: Store,
+    folder: Path,
+    *,
+    resources: Resources,
+    shard_rows: int = SHARD_ROWS,
+    replace_parts: bool = False,
+    progress: Progress | None = None,
+) -> Written:
+    """Embed all nodes of a store by a trained model, and write that to a folder.
+
+    Args:
+        model: The estimator, fitted or loaded.
+        store: The graph, seen or not.
+        folder: For the embedding's parts.
+        resources: Memory.
+        shard_rows: Rows of each part of the embedding.
+        replace_parts: As in `fit_to_folder`.
+        progress: Called with the stages look, slices and embed.
+
+    Raises:
+        InputError: Model, store, folder and memory do not fit together.
+        DamagedError: The diffused features are not what was written.
+        NonFiniteLossError: The embedding is not finite.
+    """
+    started = time.perf_counter()
+    prepared = model.prepare_other(store, resources)
+    _check_room(folder, prepared.plan.disk_bytes)
+    training = model.on_other(store, progress, resources)
+    assert isinstance(training, ViewTraining)
+    # Of the training graph nothing is left but what is in the model.
+    config = replace(model.config, graph=prepared.describe_graph())
+    key = model_fingerprint(training.model, config)
+    shards = Shards(folder, store, key, shard_rows)
+    shards.check(remove=replace_parts)
+    written = shards.write(training, progress)
+    seconds = time.perf_counter() - started
+    width = training.model.width(store.num_features)
+    return Written(folder, len(shards.parts), written, width, seconds)
+
+
+def _check_room(folder: Path, needed: int) -> None:
+    there = sum(path.stat().st_size for path in folder.glob("part-*.parquet"))
+    check_disk(folder, needed - there, "the embedding takes")
 
 
 def default_run(store: Store, settings: MethodSettings) -> Path:

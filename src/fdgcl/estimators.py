@@ -10,6 +10,7 @@ BGRL(dim=8)
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -72,7 +73,7 @@ def estimator_of(method: str) -> type[Any]:
         """Keep the settings; they are checked when fitting."""
 
     members: dict[str, Any] = {
-        "__doc__": type(found).__doc__,
+        "__doc__": _summary(type(found)),
         "__init__": keep,
         "__module__": __name__,
         "method_name": method,
@@ -102,6 +103,11 @@ def load_model(folder: str | Path, *, device: str | None = None) -> GraphEmbedde
     config = RunFolder(folder).read_config()
     model: GraphEmbedder = estimator_of(config.method).load(folder, device=device)
     return model
+
+
+def _summary(kind: type) -> str:
+    """What the method's file says of it, in the first line of its docstring."""
+    return str(sys.modules[kind.__module__].__doc__).partition("\n")[0]
 
 
 def _class_name(method: str) -> str:

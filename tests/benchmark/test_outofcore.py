@@ -31,7 +31,7 @@ from fdgcl.diffusion.basis import Basis
 from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.graphs.store.store import Manifest, Store, write_manifest
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
-from fdgcl.planning.cost import STAGES
+from scale.calibration import STAGES
 
 STANDIN = Path(__file__).with_name("standin.py")
 SMALL = Order(nodes=50, edges=120, features=14, dim=8, memory=10**9)

@@ -12,24 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from as_markdown import to_markdown
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
-from fdgcl.benchmark.forecast import (
-    BLOCK_COLUMNS,
-    Machines,
-    fitting_columns,
-    forecast,
-    graph_bytes,
-    limits,
-)
-from fdgcl.benchmark.outofcore_page import (
-    BOUND,
-    FORMAT,
-    MEMORY,
-    PAPERS,
-    out_of_core_page,
-    read_records,
-)
+from fdgcl.benchmark.outofcore import FORMAT
 from fdgcl.graphs.store.arrays import write_array
 from fdgcl.graphs.store.store import (
     Manifest,
@@ -44,9 +30,23 @@ from fdgcl.methods.fdgcl.slice_plan import (
     WORKER_BYTES,
     plan_diffusion,
 )
-from fdgcl.planning.calibration import GUESSES
-from fdgcl.planning.cost import RATES, STAGES, Problem, stage_seconds
-from fdgcl.report.markdown import to_markdown
+from fdgcl.planning.cost import RATES, Problem
+from scale.calibration import GUESSES, STAGES, stage_seconds
+from scale.forecast import (
+    BLOCK_COLUMNS,
+    Machines,
+    fitting_columns,
+    forecast,
+    graph_bytes,
+    limits,
+)
+from scale.page import (
+    BOUND,
+    MEMORY,
+    PAPERS,
+    out_of_core_page,
+    read_records,
+)
 
 ROOT = Path(__file__).parents[2]
 SMALL = Problem(

@@ -61,3 +61,35 @@ def test_the_options_are_those_of_the_method(fdgcl: Command, method: str) -> Non
     refused = fdgcl("embed", *FILES, "--method", method, "--orders", "0.1,1")
     assert refused.exit_code == 2
     assert "--orders" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--method cca-ssg --orders 0.1,1", "--orders is a setting of 'fdgcl', not of"),
+        ("--momentum 0.9", "--momentum is a setting of 'bgrl', not of method 'fdgcl'"),
+        ("--method=bgrl --no-standardize", "is a setting of 'fdgcl' and 'gcn', not of"),
+        ("--method bgrl --momentun 0.9", "no such option: --momentun"),
+    ],
+)
+def test_options_of_another_method_say_whose_they_are(
+    fdgcl: Command, words: str, sentence: str
+) -> None:
+    refused = fdgcl("embed", *FILES, *words.split(), "--run", "r")
+    assert refused.exit_code == 2
+    assert sentence in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert not Path("r").exists()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_dry_run_keeps_the_bound_on_memory(fdgcl: Command, method: str) -> None:
+    words = ("embed", *FILES, "--method", method, *QUICK, "--dry-run", "--memory")
+    planned = fdgcl(*words, "1GB")
+    assert planned.exit_code == 0, planned.output
+    assert "of 1 GB" in planned.stdout
+    # Orders and diffusions are FD-GCL's.
+    assert ("orders" in planned.stdout) == (method == "fdgcl")
+    refused = fdgcl(*words, "1kB")
+    assert refused.exit_code == 2
+    assert "memory must be at least" in refused.stderr

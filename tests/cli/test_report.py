@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from smallgraph import SMALL, Command, everything
 
-from fdgcl import experiments
 from fdgcl.embeddings import read_embeddings, write_embeddings
+from fdgcl.experiments import pages
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.report.page import Page, Section, Text
 from fdgcl.workflows.reading import Reading
@@ -214,7 +214,7 @@ def test_a_run_of_reproduce(
     (folder / "tables").mkdir()
     (folder / "tables" / "records.jsonl").write_text("")
     page = Page("Table 1", "Found.", [Section("One", [Text("Two.")])])
-    monkeypatch.setattr(experiments, "page_of_run", lambda _: page)
+    monkeypatch.setattr(pages, "page_of_file", lambda _: page)
     assert told(fdgcl, "tables")["title"] == "Table 1"
     assert "Table 1" in (folder / "tables" / "report.html").read_text()
     result = fdgcl("report", "tables", "--labels", "y.csv")

@@ -15,9 +15,9 @@ import pytest
 from smallgraph import Command, everything
 
 from fdgcl.cli.reproduce_bar import time_left
+from fdgcl.executors.base import cores
 from fdgcl.experiments import loader
 from fdgcl.experiments.experiment import Experiment
-from fdgcl.experiments.machine import available_cores
 from fdgcl.experiments.measures import TABLES, Table
 from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.experiments.measures.graphs import GraphAccuracy
@@ -256,7 +256,7 @@ def test_help_and_list_are_light() -> None:
 def test_clocks_are_not_disturbed() -> None:
     assert processes("cost", "cpu") == 1
     assert processes("orders", "cuda") == 1
-    assert processes("orders", "cpu") == available_cores()
+    assert processes("orders", "cpu") == cores()
 
 
 def test_time_left_in_words() -> None:

@@ -161,7 +161,7 @@ def test_other_test_labels_change_nothing(
         (("--method", "bgrl"), "NAME a setting of bgrl, got 'time=2'"),
         (("--space", "bgrl"), "the space 'bgrl' is of method 'bgrl'"),
         (("--set", "dim=big"), "dim must be"),
-        (("--set", "orders=2,1"), "order must lie"),
+        (("--set", "orders=2,1"), "orders must lie"),
         (("--set", "device=cpu"), "NAME=VALUE"),
         (("--set", "lr=1", "--set", "activation=relu"), "nothing is left to search"),
         (("--space", "none.toml"), "there is no file none.toml"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fdgcl.executors import Dask, Executor, Processes
-from helpers.accidents import kill, partials
+from helpers.accidents import kill, partial_files
 from helpers.stores import make_store
 from helpers.tasks import begun, contents, diffused_here, tasks_of
 
@@ -40,7 +40,7 @@ def test_a_killed_worker_is_made_good(tmp_path: Path, kind: type) -> None:
     assert len(pids) > 2 or kind is Dask
     assert not active_children()
     # What it had half written was replaced with what it was to be.
-    assert not partials(diffusion.folder)
+    assert not partial_files(diffusion.folder)
     found = contents(diffusion)
     assert found.keys() == expected.keys()
     assert found == expected

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from toys import Toy, toy
 
+from as_markdown import to_markdown
 from fdgcl._checks import InputError
-from fdgcl.experiments import page_of_run
 from fdgcl.experiments.loader import load_experiments
 from fdgcl.experiments.measures import TABLES, build_measure
 from fdgcl.experiments.measures.base import Unit
+from fdgcl.experiments.pages import page_of_file
 from fdgcl.experiments.records import Journal
-from fdgcl.report.markdown import to_markdown
 from fdgcl.report.page import Figure, Listing, Page, Section, Series, Table, Text
 
 ROOT = Path(__file__).parents[2]
@@ -102,16 +102,16 @@ def test_measurements_under_other_settings_are_left_out(
 
 def test_a_run_folder_has_a_page(tmp_path: Path) -> None:
     _write(tmp_path / "records.jsonl")
-    page = page_of_run(tmp_path)
+    page = page_of_file(tmp_path / "records.jsonl")
     assert page.title == "Accuracy on homophilic graphs"
     assert page.facts["command"] == "fdgcl reproduce homophilic --seeds 2 --device cuda"
     with pytest.raises(InputError, match="holds no measurements yet"):
-        page_of_run(tmp_path / "nowhere")
+        page_of_file(tmp_path / "nowhere" / "records.jsonl")
     with Journal(tmp_path / "records.jsonl", Toy()) as journal:
         unit = Unit("toys/cora-bundled-toy", "quick", 0)
         journal.add(toy("quick"), unit, [{"value": 1}], PLACE)
     with pytest.raises(InputError, match=r"several tables \(homophilic, toys\)"):
-        page_of_run(tmp_path)
+        page_of_file(tmp_path / "records.jsonl")
 
 
 def test_nothing_measured_is_said(tool: dict[str, Any], tmp_path: Path) -> None:

@@ -23,11 +23,11 @@ from fdgcl.experiments.measures.separation import class_distances, separation
 from fdgcl.experiments.measures.spread import (
     core_ratio,
     joint_map,
-    principal_components,
 )
 from fdgcl.experiments.measures.views import Views
 from fdgcl.graphs import block_model
 from fdgcl.report.page import Figure, Section, Text
+from fdgcl.report.principal import principal
 from tolerances import assert_agree, half_digits
 
 
@@ -78,22 +78,6 @@ def test_classes_that_are_points_have_no_ratio() -> None:
 def test_classes_too_small_are_refused(y: list[int]) -> None:
     with pytest.raises(InputError, match="two classes of two nodes"):
         separation(np.zeros((3, 2)), np.array(y))
-
-
-@pytest.mark.parametrize("shape", [(50, 12), (12, 50), (200, 90)])
-def test_components_are_those_of_a_decomposition(shape: tuple[int, int]) -> None:
-    rng = np.random.default_rng(1)
-    z = (rng.normal(size=shape) * np.linspace(3, 0.1, shape[1]) + 5).astype(np.float32)
-    variances = np.linalg.svd(z - z.mean(0), compute_uv=False) ** 2
-    shares = variances / variances.sum()
-    found = principal_components(z)
-    count = min(30, *shape)
-    assert_agree(found.shares[:count], shares[:count], np.float32)
-    assert_agree(found.effective, 1 / np.square(shares).sum(), np.float32)
-
-
-def test_a_view_that_does_not_vary_has_no_components() -> None:
-    assert principal_components(np.ones((5, 3), np.float32)).effective == 0
 
 
 def test_core_ratio_tells_a_core_from_even_spacing() -> None:
@@ -152,7 +136,7 @@ def test_records_are_those_of_the_model(graph: Graph) -> None:
     trained = {r["order"]: r for r in parts if r["stage"] == "trained"}
     assert sorted(trained) == [0.2, 1.0]
     for order, view in ((1.0, first), (0.2, second)):
-        expected = principal_components(view).effective
+        expected = principal(view).effective_rank
         assert trained[order]["effective"] == pytest.approx(expected, rel=alike)
     untrained = _experiment().model(seed=1, device="cpu", epochs=0).fit(graph)
     cores = [r for r in records if r["what"] == "cores" and r["stage"] == "untrained"]

@@ -61,7 +61,7 @@ def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-def partials(folder: Path) -> list[Path]:
+def partial_files(folder: Path) -> list[Path]:
     """Files that are being written, or were when their writer died."""
     return [path for path in folder.rglob("*") if path.name.endswith(".partial")]
 

@@ -12,7 +12,8 @@ from scipy.sparse import csr_array
 from fdgcl._memory import resident_bytes
 from fdgcl._progress import silent
 from fdgcl.graphs import read_graph
-from fdgcl.graphs.importing import Request
+from fdgcl.graphs.files.options import TableOptions
+from fdgcl.graphs.importing import Request, kind_to_make, one_table, run_request
 from fdgcl.graphs.importing.budget import Budget, Limits
 from fdgcl.graphs.importing.request import claimed
 from fdgcl.graphs.importing.stages import Import
@@ -33,6 +34,29 @@ TINY = Limits(
 )
 #: For a few hundred edges.
 SMALL = replace(TINY, run_entries=200, batch_rows=40, feature_rows=40, keep_rows=80)
+
+
+def import_graph(
+    edges: Any,
+    folder: Path,
+    features: Any = None,
+    *,
+    memory: int,
+    progress: Any = None,
+    direction: str = "symmetric",
+    name: str | None = None,
+    **options: Any,
+) -> Store:
+    """Import with a request made of loose arguments."""
+    request = Request(
+        Path(edges),
+        one_table(features),
+        TableOptions.of(options),
+        direction=direction,
+        name=name,
+        made=kind_to_make(features),
+    )
+    return run_request(request, folder, memory, progress)
 
 
 def import_in_pieces(

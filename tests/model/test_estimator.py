@@ -345,7 +345,7 @@ def test_damaged_and_foreign_checkpoints(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"orders": (0.0, 1.0)}, r"order must lie in \(0, 1\], got 0.0"),
+        ({"orders": (0.0, 1.0)}, r"orders must lie in \(0, 1\], got 0.0"),
         ({"orders": (0.5, 1.5)}, "got 1.5"),
         ({"orders": ()}, "orders must be some numbers"),
         ({"orders": [0.5] * 65}, "at most 64 orders"),

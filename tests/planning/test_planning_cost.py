@@ -10,12 +10,9 @@ import numpy as np
 import pytest
 
 from fdgcl._checks import InputError
-from fdgcl.benchmark.outofcore_page import measurement_of, read_records
 from fdgcl.graphs.store.arrays import write_array
-from fdgcl.planning.calibration import GUESSES, Measurement, fit_rates, residuals
 from fdgcl.planning.cost import (
     RATES,
-    STAGES,
     Problem,
     Rates,
     diffuse_seconds,
@@ -24,10 +21,18 @@ from fdgcl.planning.cost import (
     embedding_bytes,
     import_seconds,
     import_temporary_bytes,
-    stage_seconds,
     store_bytes,
     train_seconds,
 )
+from scale.calibration import (
+    GUESSES,
+    STAGES,
+    Measurement,
+    fit_rates,
+    residuals,
+    stage_seconds,
+)
+from scale.page import measurement_of, read_records
 
 ROOT = Path(__file__).parents[2]
 NOTHING = Rates(**{field.name: 0.0 for field in fields(Rates)})
@@ -130,7 +135,7 @@ def test_rates_are_found_again_from_what_they_predict(
     measured = _measure(true)
     for apart in residuals(measured, fit_rates(measured)):
         assert max(map(abs, apart.values())) < 0.06
-    monkeypatch.setattr("fdgcl.planning.calibration._PULL", 1e-6)
+    monkeypatch.setattr("scale.calibration._PULL", 1e-6)
     for name, value in asdict(fit_rates(measured)).items():
         # The pull towards the guesses, a millionth, counts by the square of its ratio
         # to the smallest singular value of what is fitted: that is 0.01 here, and 3e-5

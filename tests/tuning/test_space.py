@@ -246,7 +246,7 @@ def test_bad_files_are_refused(name: str) -> None:
     ("text", "message"),
     [
         ('activation = { choices = ["relu", "rleu"] }', "unknown activation 'rleu'"),
-        ('"orders.0" = { low = 0.0, high = 0.5 }', "order must lie"),
+        ('"orders.0" = { low = 0.0, high = 0.5 }', "orders must lie"),
         ("dim = { low = 0, high = 5 }", "dim must be"),
         ("beta = { low = 0.5, high = 1.5 }", "beta must lie"),
     ],

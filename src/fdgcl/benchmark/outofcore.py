@@ -29,6 +29,7 @@ from fdgcl.planning.cost import (
     store_bytes,
 )
 
+FORMAT = "fdgcl-out-of-core-1"
 GENERATE = "generate"
 PROGRAM = (sys.executable, "-m", "fdgcl")
 #: Where a record speaks of the folder that all of it happens in.
@@ -79,7 +80,7 @@ class Stage:
     """One command, and what it took.
 
     Attributes:
-        stage: `generate`, or one of `fdgcl.planning.cost.STAGES`.
+        stage: `generate`, `import`, `diffuse` or `train`.
         command: With WORK in place of the folder.
         exit_code: 0; a command that fails ends the whole.
         seconds: From its start to its end.

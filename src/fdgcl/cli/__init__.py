@@ -8,8 +8,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -19,7 +17,7 @@ from fdgcl._interrupts import end_at_once, watch_interrupts
 from fdgcl._version import __version__
 from fdgcl.cli.failures import FAILURE, NOBODY_READS, explained
 from fdgcl.cli.help import add_command
-from fdgcl.cli.options import DEBUG, FDGCL, GIVEN, METHOD, Debug
+from fdgcl.cli.options import DEBUG, FDGCL, GIVEN, Debug, method_of
 from fdgcl.cli.streams import finish_output, prepare_streams
 
 #: The commands, in reading order: each is a module with a function of its name, but
@@ -60,25 +58,13 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         # A name that is none is compared with all that are there.
-        method = _method_in(ctx.meta.get(GIVEN, ()))
+        method = method_of(ctx)
         if cmd_name in _COMMANDS and method != FDGCL:
             return _load(cmd_name, method)
         for name in (cmd_name,) if cmd_name in _COMMANDS else _COMMANDS:
             if name not in self.commands:
                 self.commands[name] = _load(name)
         return super().get_command(ctx, cmd_name)
-
-
-def _method_in(words: Sequence[str]) -> str:
-    """The method that is named: its settings are the command's options."""
-    for word, following in pairwise((*words, "")):
-        if word == "--":
-            break
-        if word == METHOD:
-            return following
-        if word.startswith(f"{METHOD}="):
-            return word.partition("=")[2]
-    return FDGCL
 
 
 def _load(name: str, method: str = FDGCL) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,36 +15,22 @@ from fdgcl.cli import options
 from fdgcl.cli.failures import FAILURE
 from fdgcl.cli.options import DATA, DIFFUSION, RUN, TRAINING, option
 from fdgcl.cli.pages import show_page
-from fdgcl.cli.settings import given_settings
+from fdgcl.cli.settings import flag_of, given_settings
 from fdgcl.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from fdgcl.workflows.bench_training import Benchmark
 
 SCALE = "Out of core"
-# What a run out of core takes; whatever else is given has no meaning there.
-_OUT_OF_CORE = frozenset(
-    [
-        "nodes",
-        "edges",
-        "features",
-        "dim",
-        "epochs",
-        "orders",
-        "time",
-        "step",
-        "seed",
-        "threads",
-        "out_of_core",
-        "overwrite",
-        "memory",
-        "folder",
-        "keep",
-        "output",
-        "quiet",
-        "json",
-        "debug",
-    ]
+# What a run out of core does not take.
+_IN_MEMORY = (
+    *("dataset", "data_root", "preset", "variant", "repeats", "loop_epochs"),
+    *("no_loop", "plain", "probe", "precision", "device", "scaling", "quick"),
+)
+# What belongs to a comparison alone.
+_COMPARED = (
+    *("dataset", "preset", "epochs", "time", "step", "orders"),
+    *("loop_epochs", "no_loop", "plain", "probe"),
 )
 
 
@@ -129,9 +116,7 @@ def bench(
             text="Of our dense products on CUDA: float32, tf32 or float16.",
         ),
     ] = "float32",
-    device: Annotated[
-        str, option("--device", kind=str, panel=RUN, text="auto, cpu or cuda.")
-    ] = "auto",
+    device: options.Device = "auto",
     threads: Annotated[
         int | None,
         _count("--threads", RUN, "Threads of a processor.", "what torch takes"),
@@ -190,9 +175,7 @@ def bench(
         ),
     ] = None,
     overwrite: options.Overwrite = False,
-    quiet: Annotated[
-        bool, option("--quiet", "-q", text="Show the result only.")
-    ] = False,
+    quiet: options.QuietResult = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
 ) -> None:
@@ -226,39 +209,30 @@ def bench(
     }
     named: dict[str, Any] = {name[2:]: value for name, value in sizes.items()}
     if out_of_core:
-        _refuse_others(context)
+        why = "--out-of-core runs ours alone, on a graph that it makes"
+        _refuse(context, _IN_MEMORY, why)
         named |= {**diffusion, "epochs": epochs, "seed": seed, "threads": threads}
         given |= {"sizes": named, "folder": folder, "keep": keep}
         _out_of_core(
             {**given, **({} if memory is None else {"memory": memory})}, terminal
         )
         return
-    only = {"--memory": memory, "--folder": folder, "--keep": keep}
-    _refuse(only, "it goes with --out-of-core")
+    _refuse(context, ("memory", "folder", "keep"), "it goes with --out-of-core")
     _check_device(device, precision)
     given |= {"seed": seed, "device": device, "precision": precision}
     given |= {"repeats": repeats, "threads": threads}
     if scaling:
-        others = {
-            "--dataset": dataset,
-            "--preset": preset,
-            "--epochs": epochs,
-            **{f"--{name}": value for name, value in diffusion.items()},
-            "--loop-epochs": loop_epochs,
-            "--no-loop": no_loop,
-            "--plain": plain,
-            "--probe": probe,
-        }
-        _refuse(others, "--scaling chooses what it trains on, and trains ours alone")
+        why = "--scaling chooses what it trains on, and trains ours alone"
+        _refuse(context, _COMPARED, why)
         known = {name: value for name, value in named.items() if value is not None}
         _scaling({**given, "sizes": known, "quick": quick}, terminal)
         return
-    _refuse({"--quick": quick}, "it goes with --scaling")
+    _refuse(context, ("quick",), "it goes with --scaling")
     if no_loop:
-        _refuse({"--loop-epochs": loop_epochs}, "--no-loop has none")
+        _refuse(context, ("loop_epochs",), "--no-loop has none")
     if dataset is not None or preset is not None:
         brings = f"{'--dataset' if dataset else '--preset'} brings its own graph"
-        _refuse({"--nodes": nodes, "--edges": edges}, brings)
+        _refuse(context, ("nodes", "edges"), brings)
     with terminal.bars() as bars:
         made = workflows.bench(
             dataset,
@@ -310,20 +284,11 @@ def _out_of_core(given: dict[str, Any], terminal: Terminal) -> None:
         raise typer.Exit(FAILURE)
 
 
-def _refuse_others(context: typer.Context) -> None:
-    for name in context.params:
+def _refuse(context: typer.Context, names: Iterable[str], why: str) -> None:
+    for name in names:
         source = context.get_parameter_source(name)
-        typed = source is not None and source.name == "COMMANDLINE"
-        if typed and name not in _OUT_OF_CORE:
-            flag = "--" + name.replace("_", "-")
-            message = f"leave {flag} out: --out-of-core runs ours alone, on a graph "
-            raise InputError(message + "that it makes")
-
-
-def _refuse(given: dict[str, Any], why: str) -> None:
-    for name, value in given.items():
-        if value is not None and value is not False:
-            message = f"leave {name} out: {why}"
+        if source is not None and source.name == "COMMANDLINE":
+            message = f"leave {flag_of(name)} out: {why}"
             raise InputError(message)
 
 

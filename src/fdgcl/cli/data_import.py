@@ -10,7 +10,6 @@ import typer
 from fdgcl import workflows
 from fdgcl.cli import options
 from fdgcl.cli.options import DATA, RUN, option
-from fdgcl.cli.store_options import Memory
 from fdgcl.cli.suggestions import command, free_path, option_words, path_word
 from fdgcl.cli.tables import with_tables
 from fdgcl.cli.terminal import Terminal
@@ -52,7 +51,7 @@ def import_files(
             show_default="32 spectral ones, made from the edges",
         ),
     ] = None,
-    memory: Memory = None,
+    memory: options.Memory = None,
     direction: Annotated[
         str,
         option(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import shlex
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,6 @@ from fdgcl.cli import options
 from fdgcl.cli.failures import interruption
 from fdgcl.cli.options import DIFFUSION, RUN, option
 from fdgcl.cli.settings import chosen_settings, known_settings, with_settings
-from fdgcl.cli.store_options import Memory, StoreFolder
 from fdgcl.cli.suggestions import free_path, option_words, path_word
 from fdgcl.cli.terminal import Terminal
 
@@ -23,25 +21,17 @@ if TYPE_CHECKING:
     from fdgcl.workflows.diffuse_store import Diffused, PlannedDiffusion
 
 
-def _with_diffusion_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one option per setting that diffused features depend on."""
-    wrapper: Any = with_settings(command)
-    known_to_us = known_settings().items()
-    others = {name for name, one in known_to_us if about(one).panel != DIFFUSION}
-    others.remove("dtype")
-    others.add("gradient")  # nothing is trained here
-    known = inspect.signature(wrapper)
-    kept = [p for p in known.parameters.values() if p.name not in others]
-    wrapper.__signature__ = known.replace(parameters=kept)
-    wrapper.__annotations__ = {p.name: p.annotation for p in kept}
-    kept_command: Callable[..., None] = wrapper
-    return kept_command
+#: Settings that diffused features do not depend on.
+_OTHERS = {
+    *(name for name, one in known_settings().items() if about(one).panel != DIFFUSION),
+    "gradient",  # nothing is trained here
+} - {"dtype"}
 
 
-@_with_diffusion_settings
+@partial(with_settings, left_out=_OTHERS)
 def diffuse(
-    store: StoreFolder,
-    memory: Memory = None,
+    store: options.StoreFolder,
+    memory: options.Memory = None,
     settings_file: options.SettingsFile = None,
     workers: Annotated[
         int | None,

@@ -15,7 +15,6 @@ from fdgcl.cli.failures import interruption
 from fdgcl.cli.options import RUN, option, typed
 from fdgcl.cli.score_tables import score_table
 from fdgcl.cli.settings import Kind, given_settings, settings_of_method, with_settings
-from fdgcl.cli.store_options import Memory
 from fdgcl.cli.suggestions import after_embedding, command, path_word, resumed
 from fdgcl.cli.tables import with_tables
 from fdgcl.cli.terminal import Terminal
@@ -86,7 +85,7 @@ def embed(
             panel=RUN,
         ),
     ] = 1,
-    memory: Memory = None,
+    memory: options.Memory = None,
     **settings: Any,
 ) -> None:
     """Turn a graph into embeddings: one vector per node, without labels.
@@ -184,5 +183,6 @@ def _plan(graph: str, wanted: dict[str, Any], terminal: Terminal) -> None:
         )
     for sentence in plan.describe():
         terminal.say(sentence)
+    plan.plan.check()
     terminal.say("dry run: nothing was trained, nothing written")
     terminal.emit({**plan.to_dict(), "notices": terminal.notices})

@@ -64,9 +64,7 @@ def evaluate(
             "--seed", kind=int, panel=DATA, text="Seed of random splits and k-means."
         ),
     ] = 0,
-    quiet: Annotated[
-        bool, option("--quiet", "-q", text="Show the result only.")
-    ] = False,
+    quiet: options.QuietResult = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
 ) -> None:

@@ -20,10 +20,14 @@ from typing import Any, TextIO
 
 import typer
 
-from fdgcl._checks import InputError, MissingExtraError, renamed
+from fdgcl._checks import InputError, MissingExtraError, in_words, renamed
 from fdgcl._files import FULL, DiskFullError
 from fdgcl._interrupts import interrupted_by
+from fdgcl._settings import settings_of
+from fdgcl.cli.options import METHOD, method_of
+from fdgcl.cli.settings import settings_of_method
 from fdgcl.cli.terminal import fail, warn
+from fdgcl.methods import METHODS
 
 FAILURE = 1
 BAD_INPUT = 2
@@ -111,7 +115,11 @@ def explain(error: Exception) -> tuple[str, int]:
 def _usage(error: Any) -> str:
     context = getattr(error, "ctx", None)
     command = "fdgcl" if context is None else context.command_path
-    text = _renamed(error) or error.format_message().strip().rstrip(".")
+    text = (
+        _renamed(error)
+        or _of_another(error)
+        or error.format_message().strip().rstrip(".")
+    )
     if not text:  # the help was shown instead
         return ""
     # Where the help is short, what was meant may be in the long one.
@@ -127,6 +135,22 @@ def _renamed(error: Any) -> str | None:
     if wrong is None or not any("--window" in one.opts for one in known):
         return None
     return renamed(wrong.removeprefix("--"), "--")
+
+
+def _of_another(error: Any) -> str | None:
+    """Whose setting an option is, where the command takes those of another method."""
+    wrong, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
+    if wrong is None or context is None:
+        return None
+    if not any(METHOD in one.opts for one in context.command.params):
+        return None
+    own = method_of(context)
+    name = wrong.removeprefix("--").removeprefix("no-").replace("-", "_")
+    others = [one for one in METHODS if name in settings_of(settings_of_method(one))]
+    if own in others or not others:
+        return None
+    whose = in_words([repr(one) for one in others])
+    return f"{wrong} is a setting of {whose}, not of method {own!r}"
 
 
 def _is_ours(kind: type) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable
-from functools import wraps
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
+
+from fdgcl.cli.parameters import Command, own_parameters, with_parameters
 
 #: The options in the short help of each command that has one, without dashes. The
 #: others' help is short as it is.
@@ -74,9 +74,7 @@ def _plain(param: Any) -> Any:
     return shown
 
 
-def add_command(
-    app: typer.Typer, command: Callable[..., None], name: str | None = None
-) -> None:
+def add_command(app: typer.Typer, command: Command, name: str | None = None) -> None:
     """Add a command, with a short help if it is one of those that have such.
 
     Args:
@@ -90,18 +88,12 @@ def add_command(
         app.command(name)(command)
 
 
-def _with_help_all(command: Callable[..., None]) -> Callable[..., None]:
-    own = inspect.signature(command, eval_str=True)
-    added = inspect.Parameter(
-        "help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll
-    )
-    parameters = [*own.parameters.values(), added]
-
-    @wraps(command)
-    def wrapper(*, help_all: bool, **arguments: Any) -> None:
+def _with_help_all(command: Command) -> Command:
+    def call(*, help_all: bool, **arguments: Any) -> None:
         del help_all  # answered while options are read
         command(**arguments)
 
-    wrapper.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
-    return wrapper
+    added = inspect.Parameter(
+        "help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll
+    )
+    return with_parameters(command, [*own_parameters(command), added], call)

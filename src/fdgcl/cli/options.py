@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from fdgcl.methods import METHODS
 
 DATA, DIFFUSION, TRAINING, RUN, OUTPUT = (
     "Data",
@@ -52,6 +55,19 @@ def typed(
     return shlex.join(kept)
 
 
+def method_of(context: typer.Context) -> str:
+    """The method that is named on the command line: its settings are the options."""
+    words = context.meta.get(GIVEN, ())
+    for word, following in pairwise((*words, "")):
+        if word == "--":
+            break
+        if word == METHOD:
+            return str(following)
+        if word.startswith(f"{METHOD}="):
+            return str(word.partition("=")[2])
+    return FDGCL
+
+
 def whole_number(text: str) -> int:
     """Parse an option; the parser's own message does not show what it got."""
     try:
@@ -92,7 +108,7 @@ GraphName = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="An edge list (CSV or Parquet, also gzipped), a compact .npz file, "
-        "or the name of a dataset (see `fdgcl data list`).",
+        "a store (see `fdgcl data import`), or a dataset (see `fdgcl data list`).",
         show_default=False,
     ),
 ]
@@ -158,11 +174,35 @@ DataRoot = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    option("--output", "-o", kind=Path, text="Where the embedding goes, as Parquet."),
+    option(
+        "--output",
+        "-o",
+        kind=Path,
+        text="Where the embedding goes, as Parquet; of a store, a folder.",
+    ),
 ]
 Overwrite = Annotated[
     bool,
     option("--overwrite", text="Replace output files that are there already."),
+]
+StoreFolder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="STORE",
+        help="A folder that `fdgcl data import` made.",
+        show_default=False,
+    ),
+]
+Memory = Annotated[
+    str | None,
+    option(
+        "--memory",
+        kind=str,
+        panel=RUN,
+        metavar="SIZE",
+        text="What all processes here may hold together, as in 6GB.",
+        show_default="60 % of what is to spare",
+    ),
 ]
 SettingsFile = Annotated[
     Path | None,
@@ -179,8 +219,8 @@ MethodName = Annotated[
     option(
         "--method",
         kind=str,
-        text="How to embed: fdgcl, gcn, cca-ssg or bgrl; --method NAME --help-all "
-        "shows its settings.",
+        text=f"How to embed: {', '.join(METHODS)}; --method NAME --help-all shows "
+        "its settings.",
         panel=RUN,
     ),
 ]
@@ -204,9 +244,13 @@ Variant = Annotated[
         panel=RUN,
     ),
 ]
+Device = Annotated[
+    str, option("--device", kind=str, panel=RUN, text="auto, cpu or cuda.")
+]
 Quiet = Annotated[
     bool, option("--quiet", "-q", text="Say nothing but warnings and errors.")
 ]
+QuietResult = Annotated[bool, option("--quiet", "-q", text="Show the result only.")]
 Json = Annotated[
     bool, option("--json", text="Print one JSON object instead of text and tables.")
 ]

@@ -73,9 +73,7 @@ def reproduce(
             panel=RUN,
         ),
     ] = None,
-    device: Annotated[
-        str, option("--device", kind=str, text="auto, cpu or cuda.", panel=RUN)
-    ] = "auto",
+    device: options.Device = "auto",
     jobs: Annotated[
         int | None,
         option(

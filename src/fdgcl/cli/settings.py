@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import Field
-from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
 from fdgcl._checks import InputError, nearest
 from fdgcl._settings import about, from_text, settings_of, shown_default, types_of
 from fdgcl.cli.options import FDGCL, option
+from fdgcl.cli.parameters import Command, own_parameters, with_parameters
 from fdgcl.methods import find_method
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.settings import MethodSettings
@@ -37,27 +37,22 @@ def known_settings(kinds: Kinds = KINDS) -> dict[str, Field[Any]]:
 
 
 def with_settings(
-    command: Callable[..., None], kinds: Kinds = KINDS
-) -> Callable[..., None]:
+    command: Command, kinds: Kinds = KINDS, left_out: Collection[str] = ()
+) -> Command:
     """Give a command that takes `**settings` one option per setting of the methods.
 
     Args:
         command: The command; options that are not given are None.
         kinds: The methods' settings.
+        left_out: Settings that are no options of this command.
     """
-    own = inspect.signature(command, eval_str=True)
-    kept = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    kept = [p for p in own_parameters(command) if p.kind is not p.VAR_KEYWORD]
     added = [
-        _parameter(one) for one in known_settings(kinds).values() if about(one).option
+        _parameter(one)
+        for name, one in known_settings(kinds).items()
+        if about(one).option and name not in left_out
     ]
-
-    @wraps(command)
-    def wrapper(**arguments: Any) -> None:
-        command(**arguments)
-
-    wrapper.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {p.name: p.annotation for p in (*kept, *added)}
-    return wrapper
+    return with_parameters(command, [*kept, *added], command)
 
 
 def settings_of_method(method: str) -> Kind:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import wraps
 from typing import Annotated, Any
 
 from fdgcl.cli.options import DATA, option
+from fdgcl.cli.parameters import Command, own_parameters, with_parameters
 from fdgcl.graphs.files.options import TableOptions
-
-Command = Callable[..., None]
 
 
 @dataclass(frozen=True)
@@ -20,21 +18,25 @@ class TableOption:
 
     Attributes:
         name: The option, without dashes in front.
-        field: The field of `TableOptions`.
         table: Which table it is about: edges, features or labels.
         text: The help.
         metavar: What stands for its value; None for a flag.
         default: Shown in the help.
         several: Whether it may be given more than once.
+        field: The field of `TableOptions`, unless it is called as the option is.
     """
 
     name: str
-    field: str
     table: str
     text: str
     metavar: str | None = "COLUMN"
     default: str | bool = False
     several: bool = False
+    field: str = ""
+
+    def __post_init__(self) -> None:
+        field = self.field or self.name.replace("-", "_")
+        object.__setattr__(self, "field", field)
 
     def parameter(self) -> inspect.Parameter:
         """Return it as a parameter that is None unless given."""
@@ -57,109 +59,93 @@ class TableOption:
 
 
 OPTIONS = (
-    TableOption("source-column", "source", "edges", "Where an edge starts."),
-    TableOption("target-column", "target", "edges", "Where an edge ends."),
-    TableOption("weight-column", "weight", "edges", "Weight of an edge."),
-    TableOption("edge-type-column", "edge_type", "edges", "Type of an edge."),
+    TableOption("source-column", "edges", "Where an edge starts.", field="source"),
+    TableOption("target-column", "edges", "Where an edge ends.", field="target"),
+    TableOption("weight-column", "edges", "Weight of an edge.", field="weight"),
+    TableOption("edge-type-column", "edges", "Type of an edge.", field="edge_type"),
     TableOption(
         "shared-ids",
-        "shared_ids",
         "edges",
         "An id that comes in both columns of two kinds of things, such as users and "
         "items, is the same node.",
-        None,
+        metavar=None,
     ),
-    TableOption(
-        "id-column", "id_column", "nodes", "Node id in the feature and label files."
-    ),
+    TableOption("id-column", "nodes", "Node id in the feature and label files."),
     TableOption(
         "label-column",
-        "label_column",
         "labels",
         "Label in the label file; several for several labels per node.",
         several=True,
     ),
     TableOption(
         "by-order",
-        "by_order",
         "features",
         "Row i of the features belongs to the node i.",
-        None,
+        metavar=None,
     ),
     TableOption(
-        "columns",
         "columns",
         "features",
         "Take these columns as features, and no other.",
-        "A,B,...",
         several=True,
+        metavar="A,B,...",
     ),
     TableOption(
-        "drop", "drop", "features", "Leave these columns out.", "A,B,...", several=True
+        "drop", "features", "Leave these columns out.", several=True, metavar="A,B,..."
     ),
     TableOption(
-        "categorical",
         "categorical",
         "features",
         "Encode these columns as categories.",
-        "A,B,...",
         several=True,
+        metavar="A,B,...",
     ),
     TableOption(
-        "numeric",
         "numeric",
         "features",
         "Read these columns as numbers.",
-        "A,B,...",
         several=True,
+        metavar="A,B,...",
     ),
     TableOption(
         "column-scaling",
-        "column_scaling",
         "features",
         "How columns of numbers are brought to one scale.",
-        "auto|none|standard|robust",
-        "auto",
+        metavar="auto|none|standard|robust",
+        default="auto",
     ),
     TableOption(
-        "missing",
         "missing",
         "features",
         "What becomes of edges whose node has no features: drop-edges, or the node's "
         "features are zero or the mean of the others.",
-        "error|drop-edges|zero|mean",
-        "error",
+        metavar="error|drop-edges|zero|mean",
+        default="error",
     ),
     TableOption(
         "missing-labels",
-        "missing_labels",
         "labels",
         "What becomes of labels of unknown ids.",
-        "error|drop",
-        "error",
+        metavar="error|drop",
+        default="error",
     ),
     TableOption(
-        "task",
         "task",
         "labels",
         "What labels are.",
-        "auto|classify|regress|multilabel",
-        "auto",
+        metavar="auto|classify|regress|multilabel",
+        default="auto",
     ),
     TableOption(
         "header/--no-header",
-        "header",
         "all",
         "Whether the first row of text files names the columns.",
-        None,
-        "found out",
+        metavar=None,
+        default="found out",
+        field="header",
     ),
     TableOption(
-        "allow-null-ids",
-        "allow_null_ids",
-        "all",
-        "Take words such as nan and NA as ids.",
-        None,
+        "allow-null-ids", "all", "Take words such as nan and NA as ids.", metavar=None
     ),
 )
 
@@ -173,21 +159,17 @@ def with_tables(*tables: str) -> Callable[[Command], Command]:
     added = _about(tables)
 
     def decorate(command: Command) -> Command:
-        own = inspect.signature(command, eval_str=True)
-        kept = [p for p in own.parameters.values() if p.name != "tables"]
+        kept = [p for p in own_parameters(command) if p.name != "tables"]
         # Options of settings are many; those of tables stand before them.
         first = [p for p in kept if p.kind is not p.KEYWORD_ONLY]
         last = [p for p in kept if p.kind is p.KEYWORD_ONLY]
-        parameters = [*first, *(one.parameter() for one in added), *last]
 
-        @wraps(command)
-        def wrapper(**arguments: Any) -> None:
+        def call(**arguments: Any) -> None:
             given = {one.field: arguments.pop(one.field) for one in added}
             command(**arguments, tables=given_tables(given))
 
-        wrapper.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
-        return wrapper
+        parameters = [*first, *(one.parameter() for one in added), *last]
+        return with_parameters(command, parameters, call)
 
     return decorate
 

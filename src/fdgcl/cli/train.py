@@ -15,7 +15,6 @@ from fdgcl.cli import options
 from fdgcl.cli.failures import FAILURE, interruption
 from fdgcl.cli.options import RUN, option, typed
 from fdgcl.cli.settings import chosen_settings, with_settings
-from fdgcl.cli.store_options import Memory, StoreFolder
 from fdgcl.cli.suggestions import command, path_word
 from fdgcl.cli.terminal import Terminal
 from fdgcl.workflows.embedded import describe_training
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 @with_settings
 def train(
     context: typer.Context,
-    store: StoreFolder,
+    store: options.StoreFolder,
     output: Annotated[
         Path,
         option(
@@ -50,7 +49,7 @@ def train(
             panel=RUN,
         ),
     ] = None,
-    memory: Memory = None,
+    memory: options.Memory = None,
     settings_file: options.SettingsFile = None,
     dry_run: Annotated[
         bool,

@@ -9,7 +9,6 @@ import typer
 
 from fdgcl import workflows
 from fdgcl.cli import options
-from fdgcl.cli.store_options import Memory
 from fdgcl.cli.tables import with_tables
 from fdgcl.cli.terminal import Terminal
 from fdgcl.graphs.files.options import TableOptions
@@ -34,7 +33,7 @@ def transform(
     output: options.Output = None,
     overwrite: options.Overwrite = False,
     level: options.Level = None,
-    memory: Memory = None,
+    memory: options.Memory = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
     debug: options.Debug = False,  # noqa: ARG001
@@ -63,9 +62,8 @@ def transform(
             progress=bars,
             on_notice=terminal.notice,
         )
-    count, dim = found.z.shape
     terminal.say(
-        f"embedding  {found.embedding}  ({count:,} {found.level}s x {dim}, "
+        f"embedding  {found.embedding}  ({found.rows:,} {found.level}s x {found.dim}, "
         f"{found.seconds:.1f} s)"
     )
     terminal.emit({**found.to_dict(), "notices": terminal.notices})

@@ -118,9 +118,7 @@ def tune(
             text="Fix a setting and leave it out of the search; may be repeated.",
         ),
     ] = None,
-    device: Annotated[
-        str, option("--device", kind=str, panel=RUN, text="auto, cpu or cuda.")
-    ] = "auto",
+    device: options.Device = "auto",
     output: Annotated[
         Path | None,
         option(

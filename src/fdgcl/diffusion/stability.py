@@ -110,8 +110,9 @@ class StabilityReport:
         return any(entry.amplifies for entry in self.orders)
 
     def describe(self) -> list[str]:
-        """One plain sentence for each order."""
-        return [_sentence(entry, self.step) for entry in self.orders]
+        """One plain sentence for each order; equal ones are said once."""
+        sentences = [_sentence(entry, self.step) for entry in self.orders]
+        return list(dict.fromkeys(sentences))
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON."""

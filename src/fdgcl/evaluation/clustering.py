@@ -8,10 +8,9 @@ import numpy as np
 import torch
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-from torch import Tensor
 
 from fdgcl._checks import InputError, check_count
-from fdgcl.evaluation.inputs import as_labels, as_matrix
+from fdgcl.evaluation.inputs import as_dense, as_labels
 from fdgcl.evaluation.results import ClusterResult
 
 
@@ -41,9 +40,7 @@ def cluster(
         >>> round(cluster(graph.features, graph.y, repeats=2).nmi[0], 3)
         1.0
     """
-    matrix = as_matrix(z)
-    dense = matrix if isinstance(matrix, Tensor) else torch.from_numpy(matrix.toarray())
-    rows = torch.nn.functional.normalize(dense).cpu().numpy()
+    rows = torch.nn.functional.normalize(as_dense(z)).cpu().numpy()
     labels = None if y is None else as_labels(y, len(rows))
     if num_clusters is None:
         if labels is None:

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from torch import Tensor
 
 from fdgcl._checks import InputError, check_count, check_positive, choose
-from fdgcl.evaluation.inputs import Ints, as_labels, as_matrix
+from fdgcl.evaluation.inputs import Ints, as_dense, as_labels
 from fdgcl.evaluation.normalization import NORMALIZATIONS
 from fdgcl.evaluation.results import FoldScores
 
@@ -85,7 +85,7 @@ def graph_svm(
     chosen_seeds = _seeds(seeds)
     tried = sorted({check_positive("costs", cost) for cost in _listed("costs", costs)})
     names = _listed("normalizations", normalizations)
-    dense = _dense(z)
+    dense = as_dense(z).cpu().double()
     labels = as_labels(y, len(dense))
     kept = np.flatnonzero(labels >= 0)
     labels = labels[kept]
@@ -247,13 +247,6 @@ def _folds(labels: Ints, folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
 def _by_seed(values: Sequence[Any], folds: int) -> tuple[tuple[Any, ...], ...]:
     starts = range(0, len(values), folds)
     return tuple(tuple(values[start : start + folds]) for start in starts)
-
-
-def _dense(z: Any) -> Tensor:
-    matrix = as_matrix(z)
-    if isinstance(matrix, Tensor):
-        return matrix.cpu().double()
-    return torch.from_numpy(matrix.toarray()).double()
 
 
 def _listed(name: str, values: Sequence[Any]) -> Sequence[Any]:

@@ -24,9 +24,7 @@ Matrix: TypeAlias = Tensor | sparse.csr_array
 _LARGEST_DENSE = 2**28  # entries that a sparse matrix may have to be made dense
 
 
-def as_matrix(
-    z: Any, *, name: str = "z", device: str | torch.device | None = None
-) -> Matrix:
+def as_matrix(z: Any, *, device: str | torch.device | None = None) -> Matrix:
     """Return an embedding as a dense tensor on `device`, or as SciPy CSR.
 
     float64 stays, everything else becomes float32; sparse stays sparse unless dense is
@@ -51,15 +49,28 @@ def as_matrix(
             matrix = matrix.to(torch.float32)
     if matrix.ndim != 2 or min(matrix.shape) == 0:
         message = (
-            f"{name} must be a matrix (nodes, dim) that is not empty, "
+            "z must be a matrix (nodes, dim) that is not empty, "
             f"got shape {tuple(matrix.shape)}"
         )
         raise InputError(message)
-    _check_finite(name, matrix)
+    _check_finite(matrix)
     return matrix.to(device) if isinstance(matrix, Tensor) else matrix
 
 
-def _check_finite(name: str, matrix: Matrix) -> None:
+def as_dense(z: Any, device: str | torch.device | None = None) -> Tensor:
+    """Return an embedding as `as_matrix` does, dense."""
+    matrix = as_matrix(z, device=device)
+    return matrix if isinstance(matrix, Tensor) else torch.from_numpy(matrix.toarray())
+
+
+def device_of(matrix: Matrix, device: str | torch.device | None) -> torch.device:
+    """Return the device asked for, or that of the embedding."""
+    if device is not None:
+        return torch.device(device)
+    return matrix.device if isinstance(matrix, Tensor) else torch.device("cpu")
+
+
+def _check_finite(matrix: Matrix) -> None:
     if isinstance(matrix, Tensor):
         finite = torch.isfinite(matrix)
         if bool(finite.all()):
@@ -73,7 +84,7 @@ def _check_finite(name: str, matrix: Matrix) -> None:
         at = int(np.flatnonzero(~finite)[0])
         row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
         column, value = int(matrix.indices[at]), float(matrix.data[at])
-    message = f"{name} must be finite, got {value} in row {row}, column {column}"
+    message = f"z must be finite, got {value} in row {row}, column {column}"
     raise InputError(message)
 
 

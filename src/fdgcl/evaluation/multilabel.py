@@ -17,9 +17,10 @@ from fdgcl.evaluation.inputs import (
     as_label_matrix,
     as_matrix,
     check_splits,
+    device_of,
 )
 from fdgcl.evaluation.normalization import NORMALIZATIONS
-from fdgcl.evaluation.probe import WEIGHT_DECAYS, device_of
+from fdgcl.evaluation.probe import WEIGHT_DECAYS
 from fdgcl.evaluation.ranking import roc_auc
 from fdgcl.evaluation.results import MultilabelResult
 from fdgcl.evaluation.selection import Options, choose_probes

@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize, one_hot
 
 from fdgcl._checks import InputError, check_count
 from fdgcl.evaluation.inputs import (
     Floats,
     Ints,
+    as_dense,
     as_labels,
-    as_matrix,
     as_values,
     check_splits,
 )
@@ -58,7 +59,7 @@ def knn(
         >>> knn(graph.features, graph.y, graph.splits, ks=[1, 3]).test_mean
         1.0
     """
-    choices, unit = _numbers(ks), _unit(z, device)
+    choices, unit = _numbers(ks), normalize(as_dense(z, device))
     labels = as_labels(y, len(unit))
     check_splits(splits, labels)
     chosen, val, test = [], [], []
@@ -105,7 +106,7 @@ def knn_values(
         >>> knn_values(graph.features, graph.y * 9.5, graph.splits).test_mean
         1.0
     """
-    choices, unit = _numbers(ks), _unit(z, device)
+    choices, unit = _numbers(ks), normalize(as_dense(z, device))
     y = as_values(values, len(unit))
     check_splits(splits, y)
     check_variation(splits, y)
@@ -128,17 +129,11 @@ def _numbers(ks: Sequence[int]) -> list[int]:
     return sorted({check_count("k", k) for k in ks})
 
 
-def _unit(z: Any, device: str | torch.device | None) -> Tensor:
-    matrix = as_matrix(z, device=device)
-    dense = matrix if isinstance(matrix, Tensor) else torch.from_numpy(matrix.toarray())
-    return torch.nn.functional.normalize(dense)
-
-
 def _predict(
     unit: Tensor, train: Ints, train_labels: Ints, rows: Ints, ks: Sequence[int]
 ) -> Ints:
     """Return the majority class of each row for each k, (ks, rows)."""
-    votes = torch.nn.functional.one_hot(torch.from_numpy(train_labels)).float()
+    votes = one_hot(torch.from_numpy(train_labels)).float()
     return _decided(unit, train, votes, rows, ks, lambda sums, _: sums.argmax(1))
 
 

@@ -87,12 +87,20 @@ def normalize_rows(z: Matrix, device: torch.device) -> Normalized:
     return _finish(z, scales, _ones(z, 1, device), _moments(z, scales))
 
 
-def normalize_columns(z: Matrix, device: torch.device) -> Normalized:
-    """Bring every column to mean 0, variance 1; constant columns become zeros."""
-    ones = _ones(z, 0, device)
+def normalize_columns(
+    z: Matrix, device: torch.device, dtype: torch.dtype | None = None
+) -> Normalized:
+    """Bring every column to mean 0, variance 1; constant columns become zeros.
+
+    Args:
+        z: The embedding.
+        device: Where to compute.
+        dtype: What to compute in, if not in the precision of the embedding.
+    """
+    ones = _ones(z, 0, device, dtype)
     means, variances = _moments(z, ones)
     # Rounding alone leaves this much deviation in a constant column.
-    noise = 8 * torch.finfo(means.dtype).eps * means.abs()
+    noise = 8 * torch.finfo(_precision(z)).eps * means.abs()
     deviations = variances.sqrt()
     deviations = torch.where(deviations > noise, deviations, 0.0)
     return _finish(z, ones, _inverse(deviations), (means, variances))
@@ -139,10 +147,15 @@ def _chunks(z: Matrix, like: Matrix | None = None) -> Iterator[Tensor]:
         yield chunk if isinstance(chunk, Tensor) else torch.from_numpy(chunk.toarray())
 
 
-def _ones(z: Matrix, axis: int, device: torch.device) -> Tensor:
+def _ones(
+    z: Matrix, axis: int, device: torch.device, dtype: torch.dtype | None = None
+) -> Tensor:
+    return torch.ones(z.shape[axis], dtype=dtype or _precision(z), device=device)
+
+
+def _precision(z: Matrix) -> torch.dtype:
     double = z.dtype in (torch.float64, np.dtype(np.float64))
-    kind = torch.float64 if double else torch.float32
-    return torch.ones(z.shape[axis], dtype=kind, device=device)
+    return torch.float64 if double else torch.float32
 
 
 def _inverse(values: Tensor) -> Tensor:

@@ -11,10 +11,10 @@ import torch
 from fdgcl._checks import InputError, check_count, check_nonnegative, choose
 from fdgcl.evaluation.inputs import (
     Ints,
-    Matrix,
     as_labels,
     as_matrix,
     check_splits,
+    device_of,
 )
 from fdgcl.evaluation.normalization import NORMALIZATIONS
 from fdgcl.evaluation.ranking import has_both, is_ranked, roc_auc
@@ -163,10 +163,3 @@ def _normalizations(names: Sequence[str]) -> tuple[str, ...]:
     for name in names:
         choose("normalization", name, NORMALIZATIONS)
     return tuple(names)
-
-
-def device_of(matrix: Matrix, device: str | torch.device | None) -> torch.device:
-    """Return the device asked for, or that of the embedding."""
-    if device is not None:
-        return torch.device(device)
-    return matrix.device if isinstance(matrix, torch.Tensor) else torch.device("cpu")

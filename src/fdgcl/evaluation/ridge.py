@@ -14,11 +14,12 @@ from fdgcl._checks import InputError, check_positive
 from fdgcl.evaluation.inputs import (
     Floats,
     Ints,
-    Matrix,
     as_matrix,
     as_values,
     check_splits,
+    device_of,
 )
+from fdgcl.evaluation.normalization import Normalized, normalize_columns
 from fdgcl.evaluation.results import RidgeResult
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def ridge_probe(
     y = as_values(values, matrix.shape[0])
     check_splits(splits, y)
     check_variation(splits, y)
-    rows = _Rows.of(matrix)
+    place = device_of(matrix, device)
+    rows = _Rows(normalize_columns(matrix, place, torch.float64))
     chosen, scores = [], []
     for split in range(len(splits)):
         parts = (splits.train, splits.val, splits.test)
@@ -145,55 +147,23 @@ def check_variation(splits: Splits, y: Floats) -> None:
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of an embedding in float64, standardised, some at a time."""
+    """The standardised rows of an embedding in float64, some at a time."""
 
-    matrix: Matrix
-    means: Tensor
-    scales: Tensor
-
-    @classmethod
-    def of(cls, matrix: Matrix) -> _Rows:
-        count, dim = matrix.shape
-        place = matrix.device if isinstance(matrix, Tensor) else torch.device("cpu")
-        zeros = torch.zeros(dim, dtype=torch.float64, device=place)
-        plain = cls(matrix, zeros, zeros + 1)
-        means, squares = zeros.clone(), zeros.clone()
-        everything = np.arange(count)
-        for block in plain.blocks(everything):
-            means += block.sum(0)
-        means /= count
-        for block in cls(matrix, means, zeros + 1).blocks(everything):
-            squares += block.square().sum(0)
-        # Rounding alone leaves this much deviation in a constant column.
-        noise = 8 * float(np.finfo(plain.dtype).eps) * means.abs()
-        deviations = (squares / count).sqrt()
-        varies = deviations > noise
-        columns = max(int(varies.sum()), 1)
-        scales = torch.where(varies, 1 / torch.where(varies, deviations, 1.0), 0.0)
-        return cls(matrix, means, scales / columns**0.5)
+    normalized: Normalized
 
     @property
-    def dtype(self) -> type[np.floating[Any]]:
-        """The precision of the embedding as given."""
-        double = self.matrix.dtype in (torch.float64, np.dtype(np.float64))
-        return np.float64 if double else np.float32
+    def device(self) -> torch.device:
+        return self.normalized.means.device
 
     @property
     def dim(self) -> int:
-        return len(self.means)
+        return self.normalized.dim
 
     def blocks(self, index: Ints) -> Iterator[Tensor]:
         """Yield the rows of the index, as many at once as a block holds."""
         count = -(-len(index) * self.dim // _BLOCK_ENTRIES)
         for part in np.array_split(index, max(1, min(count, len(index)))):
-            if isinstance(self.matrix, Tensor):
-                rows = self.matrix[torch.from_numpy(part).to(self.matrix.device)]
-            else:
-                rows = torch.from_numpy(self.matrix[part].toarray())
-            yield (rows.to(torch.float64) - self.means) * self.scales
-
-    def dense(self, index: Ints) -> Tensor:
-        return torch.cat(list(self.blocks(index)))
+            yield self.normalized.dense_rows(part)
 
 
 @dataclass(frozen=True)
@@ -212,13 +182,13 @@ class _Fit:
 
 def _fit(rows: _Rows, train: Ints, y: Floats, penalties: Sequence[float]) -> _Fit:
     """Solve for all penalties: by columns or, where they are fewer, by rows."""
-    place = rows.means.device
+    place = rows.device
     count, mean = len(train), float(y.mean())
     target = torch.from_numpy(y - mean).to(place)
     ridges = count * torch.tensor(penalties, dtype=torch.float64, device=place)
     centre = torch.stack([block.sum(0) for block in rows.blocks(train)]).sum(0) / count
     if count <= rows.dim:
-        x = rows.dense(train) - centre
+        x = rows.normalized.dense_rows(train) - centre
         values, basis = torch.linalg.eigh(x @ x.T)
         return _Fit(x.T @ _solve(values, basis, target, ridges), centre, mean)
     gram = torch.zeros(rows.dim, rows.dim, dtype=torch.float64, device=place)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from fdgcl._checks import InputError
-from fdgcl.evaluation.inputs import Bools, Ints, as_labels, as_matrix
+from fdgcl.evaluation.inputs import Bools, Ints, as_labels, as_matrix, device_of
 from fdgcl.evaluation.normalization import NORMALIZATIONS
 from fdgcl.evaluation.probe import WEIGHT_DECAYS
 from fdgcl.evaluation.selection import Options, choose_probes
@@ -67,12 +67,11 @@ def validation_scores(
         raise InputError(message)
     visible = np.where(fitted | held, _labels(y, fitted.shape), -1)
     _check_labelled(visible, fitted | held)
-    place = matrix.device if isinstance(matrix, torch.Tensor) else torch.device("cpu")
     options = Options(
         weight_decays=WEIGHT_DECAYS,
         normalizations=tuple(NORMALIZATIONS),
         max_steps=MAX_STEPS,
-        device=place if device is None else torch.device(device),
+        device=device_of(matrix, device),
         progress=progress,
     )
     choices = choose_probes(matrix, visible, fitted, held, options)

@@ -18,6 +18,7 @@ from typing import Any, Self
 import torch
 
 from fdgcl._version import __version__
+from fdgcl.executors.base import cores
 
 COMMIT_VARIABLE = "FDGCL_COMMIT"
 _CLEAR = Path("/proc/self/clear_refs")
@@ -44,17 +45,10 @@ def environment(device: str, threads: int | None) -> dict[str, Any]:
         "commit": source_commit(),
         "device": device,
         "hardware": hardware_name(device),
-        "cores": available_cores(),
+        "cores": cores(),
         "threads": threads,
         "memory_peak_of": "unit" if _forget_peak() else "process",
     }
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def hardware_name(device: str) -> str:

@@ -154,8 +154,11 @@ def _name(value: Any) -> str:
     if value is None or (isinstance(value, float) and value != value):
         message = f"ids must not be missing, got {value!r}"
         raise InputError(message)
-    if not isinstance(value, bytes):
-        return str(value)
+    return text_of_bytes(value) if isinstance(value, bytes) else str(value)
+
+
+def text_of_bytes(value: bytes) -> str:
+    """Return bytes as UTF-8 or else in hexadecimal digits."""
     try:
         return value.decode()
     except UnicodeDecodeError:

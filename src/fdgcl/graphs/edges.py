@@ -23,7 +23,7 @@ MOST_RELATIONS = 1000
 
 
 def endpoints(
-    start: ArrowIds, end: ArrowIds, known: ArrowIds, where: str = "the nodes given"
+    start: ArrowIds, end: ArrowIds, known: ArrowIds
 ) -> tuple[Indices, Indices]:
     """Return row and column of each edge in the adjacency matrix.
 
@@ -31,7 +31,6 @@ def endpoints(
         start: Id at which each edge starts.
         end: Id at which each edge ends.
         known: Ids of all nodes, in the order of the rows.
-        where: What `known` comes from, for the message about an unknown id.
 
     Raises:
         InputError: An edge names an id that is not known.
@@ -39,7 +38,7 @@ def endpoints(
     rows = node_ids.positions(start, known)
     columns = node_ids.positions(end, known)
     if len(rows) and min(rows.min(), columns.min()) < 0:
-        _refuse_unknown(start, end, rows, columns, where)
+        _refuse_unknown(start, end, rows, columns)
     return rows, columns
 
 
@@ -165,17 +164,13 @@ def checked_weights(weights: Any, edges: int) -> npt.NDArray[Any] | None:
 
 
 def _refuse_unknown(
-    start: ArrowIds, end: ArrowIds, rows: Indices, columns: Indices, where: str
+    start: ArrowIds, end: ArrowIds, rows: Indices, columns: Indices
 ) -> None:
     edges = int(((rows < 0) | (columns < 0)).sum())
-    ends = pa.chunked_array([*_chunks(start), *_chunks(end)])
+    ends = node_ids.joined(start, end)
     unknown = node_ids.unknown(ends, np.concatenate((rows, columns)))
     message = (
-        f"{edges} edges name {len(unknown)} ids that are not among {where}, such as "
-        f"{node_ids.examples(unknown)}"
+        f"{edges} edges name {len(unknown)} ids that are not among the nodes given, "
+        f"such as {node_ids.examples(unknown)}"
     )
     raise InputError(message)
-
-
-def _chunks(column: ArrowIds) -> list[pa.Array]:
-    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]

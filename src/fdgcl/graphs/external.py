@@ -27,6 +27,7 @@ from scipy import sparse
 from fdgcl._checks import InputError, MissingExtraError
 from fdgcl.graphs.catalogue import Dataset, Loader
 from fdgcl.graphs.collection import GraphDataset
+from fdgcl.graphs.edges import build_csr
 from fdgcl.graphs.graph import Graph
 from fdgcl.graphs.splits import Splits
 
@@ -168,7 +169,9 @@ def read_ogb_arxiv(folder: Path, *, years: bool = False) -> Graph:
             rows = _csv(folder / "split" / "time" / f"{part}.csv.gz").reshape(-1)
             mask[rows.astype(np.int64)] = True
         splits = Splits(*masks)
-    return Graph(_adjacency(edges, len(x)), x, y.astype(np.int64), splits)
+    return Graph(
+        build_csr(edges[0], edges[1], None, len(x)), x, y.astype(np.int64), splits
+    )
 
 
 def read_musae(folder: Path, name: str) -> Graph:
@@ -189,7 +192,9 @@ def read_musae(folder: Path, name: str) -> Graph:
     x = x.tocsr()
     x.data[:] = 1
     y = np.searchsorted(_fifths(traffic), traffic, side="left")
-    return Graph(_adjacency(edges, len(traffic)), x, y.astype(np.int64))
+    return Graph(
+        build_csr(edges[0], edges[1], None, len(traffic)), x, y.astype(np.int64)
+    )
 
 
 def _open_tu(loader: Loader, root: Path, offline: Path | None = None) -> Any:
@@ -266,13 +271,6 @@ def _loader(entry: Dataset) -> Loader:
         message = f"{entry.name} has no download; {entry.note}"
         raise InputError(message)
     return entry.loader
-
-
-def _adjacency(edges: npt.NDArray[Any], nodes: int) -> sparse.csr_array:
-    ones = np.ones(edges.shape[1], np.float32)
-    matrix = sparse.coo_array((ones, tuple(edges)), shape=(nodes, nodes)).tocsr()
-    matrix.data[:] = 1
-    return matrix
 
 
 def _fifths(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

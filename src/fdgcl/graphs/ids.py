@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fdgcl._checks import InputError
-from fdgcl.graphs._validate import id_array
+from fdgcl.graphs._validate import id_array, text_of_bytes
 
 ArrowIds: TypeAlias = pa.Array | pa.ChunkedArray
 
@@ -34,6 +34,8 @@ NULL_WORDS = (
 # Without leading zeros or a plus sign, so that reading as an integer loses nothing;
 # 18 digits always fit in 64 bits.
 _WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"
+
+_SHOWN = 3
 
 
 def from_values(values: Any) -> ArrowIds:
@@ -93,9 +95,9 @@ def _conversion(kind: Any) -> Any:
     if _is_uuid(kind):
         return _uuids
     if types.is_binary(kind) or types.is_large_binary(kind):
-        return _text_of_bytes
+        return _bytes_as_text
     if types.is_fixed_size_binary(kind):
-        return _text_of_bytes
+        return _bytes_as_text
     return None
 
 
@@ -149,18 +151,13 @@ def _uuids(column: Any, what: str) -> ArrowIds:  # noqa: ARG001
     return pa.array(texts, pa.string())
 
 
-def _text_of_bytes(column: Any, what: str) -> ArrowIds:  # noqa: ARG001
+def _bytes_as_text(column: Any, what: str) -> ArrowIds:  # noqa: ARG001
     try:
         return column.cast(pa.binary()).cast(pa.string())
     except pa.ArrowInvalid:
-        return pa.array([_text_of(value) for value in column.to_pylist()], pa.string())
-
-
-def _text_of(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.hex()
+        return pa.array(
+            [text_of_bytes(value) for value in column.to_pylist()], pa.string()
+        )
 
 
 def _refuse_null_words(ids: ArrowIds, what: str, first: int) -> None:
@@ -247,10 +244,10 @@ def unknown(values: ArrowIds, where: npt.NDArray[np.int64]) -> ArrowIds:
     return pc.unique(values.filter(pa.array(where < 0)))
 
 
-def examples(ids: ArrowIds, count: int = 3) -> str:
+def examples(ids: ArrowIds) -> str:
     """Return the first few ids, as a user would write them."""
-    shown = ", ".join(repr(value) for value in ids[:count].to_pylist())
-    return shown + (", ..." if len(ids) > count else "")
+    shown = ", ".join(repr(value) for value in ids[:_SHOWN].to_pylist())
+    return shown + (", ..." if len(ids) > _SHOWN else "")
 
 
 def _refuse_missing(missing: Any, what: str, first: int) -> None:

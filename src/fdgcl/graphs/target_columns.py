@@ -47,7 +47,7 @@ class TargetColumn:
             InputError: It holds what is no label, or an infinite number.
         """
         column = _plain(column, what)
-        if _is_list(column.type):
+        if is_list(column.type):
             return cls(column, what)
         numbers = _numbers(column)
         if numbers is not None and np.isinf(numbers).any():
@@ -59,7 +59,7 @@ class TargetColumn:
     @property
     def is_list(self) -> bool:
         """Whether each row holds a list."""
-        return _is_list(self.values.type)
+        return is_list(self.values.type)
 
     def need_numbers(self) -> Numbers:
         """Return the numbers.
@@ -121,6 +121,12 @@ def indicators(columns: Sequence[pa.ChunkedArray], titles: Sequence[str]) -> Mat
     return matrix
 
 
+def is_list(kind: Any) -> bool:
+    """Whether a column of an Arrow type holds lists."""
+    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(test(kind) for test in tests)
+
+
 def _indicator(column: pa.ChunkedArray, title: str) -> Matrix:
     plain = _plain(column, title)
     if pa.types.is_string(plain.type):
@@ -129,7 +135,7 @@ def _indicator(column: pa.ChunkedArray, title: str) -> Matrix:
         plain = pc.if_else(pc.equal(words, "true"), "1", digits)
     if pa.types.is_boolean(plain.type):
         plain = plain.cast(pa.int8())
-    numbers = None if _is_list(plain.type) else _numbers(plain)
+    numbers = None if is_list(plain.type) else _numbers(plain)
     if numbers is None:
         numbers = np.full(len(plain), 2.0)
     bad = np.flatnonzero(~np.isnan(numbers) & (numbers != 0) & (numbers != 1))
@@ -209,7 +215,7 @@ def _plain(column: pa.ChunkedArray, what: str) -> pa.ChunkedArray:
         pa.types.is_boolean(kind)
         or pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
-        or _is_list(kind)
+        or is_list(kind)
     )
     if not simple:
         message = f"{what} holds {kind}, where one label in each row is expected"
@@ -245,8 +251,3 @@ def _is_empty(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _is_text(kind: pa.DataType) -> bool:
     tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)
     return any(test(kind) for test in (*tests, pa.types.is_large_binary))
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    return any(test(kind) for test in tests)

@@ -235,32 +235,3 @@ class Method(abc.ABC, Generic[S, M]):
             config: Of the run.
             progress: Called while features are made ready, where that takes time.
         """
-
-
-class WholeGraphMethod(Method[S, M]):
-    """A method that holds all of the graph: its model and its training are two classes.
-
-    Attributes:
-        model: Made of the settings and the number of features.
-        training: Made of the model, the graph and the settings.
-    """
-
-    model: ClassVar[type[Any]]
-    training: ClassVar[type[Any]]
-
-    def new_model(self, config: Config) -> M:
-        """See the base class."""
-        made: M = self.model(config.settings, config.num_features)
-        return made.to(config.settings.torch_device)
-
-    def on_graph(
-        self,
-        model: M,
-        prepared: Preparation[S],
-        config: Config,  # noqa: ARG002
-        *,
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> Trainable[M]:
-        """See the base class."""
-        bound: Trainable[M] = self.training(model, prepared.graph, prepared.settings)
-        return bound

@@ -14,37 +14,30 @@ gradients and schedules are those of the authors' PyTorch code.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import final
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
-from torch.optim import AdamW, Optimizer
+from torch.optim import AdamW
 
 from fdgcl._checks import MOST_DIM, check_count, check_fraction
 from fdgcl.graphs import Graph
-from fdgcl.methods.base import GraphModel, WholeGraphMethod
-from fdgcl.methods.parts.augmentations import (
-    AugmentedGraph,
-    View,
-    check_rate,
-    generator_of,
-)
+from fdgcl.methods.base import GraphModel
+from fdgcl.methods.parts.augmentations import View, check_rate
 from fdgcl.methods.parts.graph_convolution import GraphConvolution, Linear, Rows
 from fdgcl.methods.parts.moving_average import MovingAverage, cosine_momentum
 from fdgcl.methods.parts.propagation import Propagation, gcn
 from fdgcl.methods.parts.schedules import warm_up_cosine
+from fdgcl.methods.parts.two_views import Drops, Pair, TwoViewTraining
 from fdgcl.methods.settings import MethodSettings, setting
-from fdgcl.training.diagnostics import diagnose
-from fdgcl.training.trainable import Trainable
+from fdgcl.methods.whole_graph import WholeGraphMethod
 
 #: Share of the steps in which the learning rate grows: 1,000 of the authors' 10,000.
 WARM_UP = 0.1
 NORM_MOMENTUM = 0.99
-
-Pair: TypeAlias = tuple[View, View]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +159,7 @@ class BGRLModel(GraphModel):
 
 
 @final
-class BGRLTraining(Trainable[BGRLModel]):
+class BGRLTraining(TwoViewTraining[Settings, BGRLModel]):
     """BGRL on a graph.
 
     Args:
@@ -187,27 +180,21 @@ class BGRLTraining(Trainable[BGRLModel]):
         [(50, 3)]
     """
 
+    optimizer_kind = AdamW
+
     def __init__(self, model: BGRLModel, graph: Graph, settings: Settings) -> None:
-        super().__init__(model)
-        self._settings = settings
-        self.graph = AugmentedGraph(graph, settings, gcn)
+        super().__init__(model, graph, settings, gcn)
 
-    def new_optimizer(self) -> Optimizer:
+    @property
+    def drops(self) -> tuple[Drops, Drops]:
         """See the base class."""
-        trained = [one for one in self.model.parameters() if one.requires_grad]
-        decay = self._settings.weight_decay
-        return AdamW(trained, self._settings.lr, weight_decay=decay, fused=True)
-
-    def batches(self, epoch: int) -> Generator[Pair, None, None]:
-        """See the base class: one pair of views."""
-        chosen = self._settings
-        first, second = (generator_of(chosen.seed, epoch, view) for view in range(2))
-        yield (
-            self.graph.draw(first, chosen.drop_edges_1, chosen.drop_features_1),
-            self.graph.draw(second, chosen.drop_edges_2, chosen.drop_features_2),
+        chosen = self.settings
+        return (
+            (chosen.drop_edges_1, chosen.drop_features_1),
+            (chosen.drop_edges_2, chosen.drop_features_2),
         )
 
-    def gradient(self, batch: Pair) -> Tensor:
+    def loss(self, batch: Pair) -> tuple[Tensor, Sequence[Tensor]]:
         """See the base class."""
         model, (one, two) = self.model.train(), batch
         # In the authors' order, by which statistics are kept of the last view.
@@ -217,10 +204,7 @@ class BGRLTraining(Trainable[BGRLModel]):
             cosine_similarity(model.predictor(rows_1), target_2).mean()
             + cosine_similarity(model.predictor(rows_2), target_1).mean()
         )
-        found = diagnose([rows_1.detach(), rows_2.detach()], [(0, 1)])
-        model.zero_grad()
-        torch.autograd.backward(value)
-        return torch.cat([value.detach()[None].to(found), found])
+        return value, (rows_1, rows_2)
 
     @torch.no_grad()
     def _target(self, view: View) -> Tensor:
@@ -229,7 +213,7 @@ class BGRLTraining(Trainable[BGRLModel]):
 
     def update(self) -> None:
         """See the base class: both schedules are those of the step."""
-        chosen, target = self._settings, self.model.target
+        chosen, target = self.settings, self.model.target
         step, steps = int(target.steps), chosen.epochs
         factor = warm_up_cosine(step, int(WARM_UP * steps), steps)
         for group in self.optimizer.param_groups:
@@ -238,12 +222,8 @@ class BGRLTraining(Trainable[BGRLModel]):
         momentum = cosine_momentum(chosen.momentum, step, steps)
         target.follow(self.model.online, momentum)
 
-    def blocks(self) -> Iterator[Tensor]:
+    def embed(self) -> Tensor:
         """See the base class: the online encoder's rows."""
-        yield self._embedding()
-
-    @torch.no_grad()
-    def _embedding(self) -> Tensor:
         rows: Tensor = self.model.eval().online(self.graph.view())
         return rows
 

@@ -13,33 +13,25 @@ whole graph. Weights, loss and gradients are those of the authors' code.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import final
 
 import torch
 from torch import Tensor, nn
-from torch.optim import Adam, Optimizer
 
 from fdgcl._checks import MOST_DIM, check_count, check_nonnegative, choose
 from fdgcl.graphs import Graph
-from fdgcl.methods.base import GraphModel, WholeGraphMethod
+from fdgcl.methods.base import GraphModel
 from fdgcl.methods.fdgcl.standardization import standardize
-from fdgcl.methods.parts.augmentations import (
-    AugmentedGraph,
-    View,
-    check_rate,
-    generator_of,
-)
+from fdgcl.methods.parts.augmentations import View, check_rate
 from fdgcl.methods.parts.graph_convolution import GraphConvolutions, Linear, Rows
 from fdgcl.methods.parts.propagation import graphconv
+from fdgcl.methods.parts.two_views import Drops, Pair, TwoViewTraining
 from fdgcl.methods.settings import MethodSettings, setting
-from fdgcl.training.diagnostics import diagnose
-from fdgcl.training.trainable import Trainable
+from fdgcl.methods.whole_graph import WholeGraphMethod
 
 ENCODERS = ("gcn", "mlp")
-
-Pair: TypeAlias = tuple[View, View]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +133,7 @@ class CCASSGModel(GraphModel):
 
 
 @final
-class CCASSGTraining(Trainable[CCASSGModel]):
+class CCASSGTraining(TwoViewTraining[Settings, CCASSGModel]):
     """CCA-SSG on a graph.
 
     Args:
@@ -163,47 +155,27 @@ class CCASSGTraining(Trainable[CCASSGModel]):
     """
 
     def __init__(self, model: CCASSGModel, graph: Graph, settings: Settings) -> None:
-        super().__init__(model)
-        self._settings = settings
-        self.graph = AugmentedGraph(graph, settings, graphconv)
+        super().__init__(model, graph, settings, graphconv)
 
-    def new_optimizer(self) -> Optimizer:
-        """See the base class."""
-        chosen = self._settings
-        weights = self.model.parameters()
-        return Adam(weights, chosen.lr, weight_decay=chosen.weight_decay, fused=True)
+    @property
+    def drops(self) -> tuple[Drops, Drops]:
+        """See the base class: both views lose as much."""
+        both = self.settings.drop_edges, self.settings.drop_features
+        return both, both
 
-    def batches(self, epoch: int) -> Generator[Pair, None, None]:
-        """See the base class: one pair of views."""
-        chosen = self._settings
-        generators = (generator_of(chosen.seed, epoch, view) for view in range(2))
-        first, second = (
-            self.graph.draw(generator, chosen.drop_edges, chosen.drop_features)
-            for generator in generators
-        )
-        yield first, second
-
-    def gradient(self, batch: Pair) -> Tensor:
+    def loss(self, batch: Pair) -> tuple[Tensor, Sequence[Tensor]]:
         """See the base class."""
         self.model.train()
         first, second = (_standardized(self.model(view)) for view in batch)
-        value = loss(first, second, self._settings.decorrelation)
-        found = diagnose([first.detach(), second.detach()], [(0, 1)])
-        self.model.zero_grad()
-        torch.autograd.backward(value)
-        return torch.cat([value.detach()[None].to(found), found])
+        return loss(first, second, self.settings.decorrelation), (first, second)
 
     def finish(self) -> None:
         """See the base class."""
         if isinstance(self.model.encoder, MLP):
             self.model.encoder.keep_statistics(self.graph.view().features)
 
-    def blocks(self) -> Iterator[Tensor]:
+    def embed(self) -> Tensor:
         """See the base class."""
-        yield self._embedding()
-
-    @torch.no_grad()
-    def _embedding(self) -> Tensor:
         # Every node has one loop then: none of those that may be among the edges.
         rows: Tensor = self.model.eval()(self.graph.view(~self.graph.edges.is_loop))
         return rows

@@ -15,7 +15,6 @@ from typing import Any, cast, final, get_args
 
 import torch
 from torch import Tensor, nn
-from torch.optim import Adam, Optimizer
 
 from fdgcl._checks import (
     MOST_DIM,
@@ -30,7 +29,7 @@ from fdgcl._checks import (
 from fdgcl.graphs import Graph
 from fdgcl.graphs.directions import Direction, Normalization
 from fdgcl.losses import Loss, build_loss
-from fdgcl.methods.base import GraphModel, WholeGraphMethod
+from fdgcl.methods.base import GraphModel
 from fdgcl.methods.fdgcl.activations import ACTIVATIONS
 from fdgcl.methods.fdgcl.combination import view_weights
 from fdgcl.methods.fdgcl.features import FeatureMatrix
@@ -40,9 +39,8 @@ from fdgcl.methods.fdgcl.standardization import inverse_root, standardize
 from fdgcl.methods.parts.augmentations import MaskedFeatures
 from fdgcl.methods.parts.graph_convolution import GraphConvolution
 from fdgcl.methods.settings import MethodSettings, setting
+from fdgcl.methods.whole_graph import WholeGraphMethod, WholeGraphTraining
 from fdgcl.operators.in_memory import InMemoryOperator, build_operator
-from fdgcl.training.diagnostics import diagnose
-from fdgcl.training.trainable import Trainable
 
 MOST_VIEWS = 64
 
@@ -204,7 +202,7 @@ class GCNModel(GraphModel):
 
 
 @final
-class GCNTraining(Trainable[GCNModel]):
+class GCNTraining(WholeGraphTraining[Settings, GCNModel]):
     """GCN encoders on a graph.
 
     Args:
@@ -226,11 +224,9 @@ class GCNTraining(Trainable[GCNModel]):
     """
 
     def __init__(self, model: GCNModel, graph: Graph, settings: Settings) -> None:
-        super().__init__(model)
-        assert graph.features is not None
-        self._settings = settings
+        super().__init__(model, graph, settings)
+        self.pairs = pairs_of(settings.encoders, settings.pairs)
         self._activation = ACTIVATIONS[settings.activation]
-        self._pairs = pairs_of(settings.encoders, settings.pairs)
         self._num_nodes = graph.num_nodes
         self._features = MaskedFeatures(FeatureMatrix(graph.features))
         self._adjacency = build_operator(
@@ -243,17 +239,11 @@ class GCNTraining(Trainable[GCNModel]):
 
     @cached_property
     def _loss(self) -> Loss:
-        return self._settings.new_loss()
-
-    def new_optimizer(self) -> Optimizer:
-        """See the base class."""
-        chosen = self._settings
-        weights = self.model.parameters()
-        return Adam(weights, chosen.lr, weight_decay=chosen.weight_decay, fused=True)
+        return self.settings.new_loss()
 
     def batches(self, epoch: int) -> Generator[Tensor | None, None, None]:
         """See the base class: rows for the loss, None for all of them."""
-        chosen = self._settings
+        chosen = self.settings
         size, nodes = chosen.batch_size, self._num_nodes
         if size is None or size >= nodes:
             yield None
@@ -263,33 +253,29 @@ class GCNTraining(Trainable[GCNModel]):
             for rows in window.batches:
                 yield torch.from_numpy(rows)
 
-    def gradient(self, batch: Tensor | None) -> Tensor:
+    def loss(self, batch: Tensor | None) -> tuple[Tensor, Sequence[Tensor]]:
         """See the base class."""
         views = []
         for hidden in self._hidden():
-            ready = standardize(hidden) if self._settings.standardize else hidden
+            ready = standardize(hidden) if self.settings.standardize else hidden
             rows = ready if batch is None else ready[batch.to(ready.device)]
             views.append(self._activation(rows))
-        losses = [self._loss(views[i], views[j]) for i, j in self._pairs]
-        value = torch.stack(losses).mean()
-        found = diagnose([view.detach() for view in views], self._pairs)
-        self.model.zero_grad()
-        torch.autograd.backward(value)
-        return torch.cat([value.detach()[None].to(found), found])
+        losses = [self._loss(views[i], views[j]) for i, j in self.pairs]
+        return torch.stack(losses).mean(), views
 
     @torch.no_grad()
     def finish(self) -> None:
         """See the base class: means and deviations of the columns."""
-        if self._settings.standardize:
+        if self.settings.standardize:
             for view, hidden in enumerate(self._hidden()):
                 self.model.mean[view] = hidden.mean(0)
                 self.model.scale[view] = inverse_root(hidden.var(0, unbiased=False))
 
-    def blocks(self) -> Iterator[Tensor]:
+    def embed(self) -> Tensor:
         """See the base class: the views, each by its weight."""
-        weighted = zip(self._settings.weights, self._each(), strict=True)
+        weighted = zip(self.settings.weights, self._each(), strict=True)
         first, *others = (weight * view for weight, view in weighted)
-        yield sum(others, first)
+        return sum(others, first)
 
     def views(self) -> tuple[Tensor, ...]:
         """See the base class."""

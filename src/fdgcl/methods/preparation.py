@@ -23,7 +23,7 @@ from fdgcl.graphs.scaling import ColumnScale, fit_scaling, scale_features
 from fdgcl.graphs.structural import structural_features
 from fdgcl.methods.resources import Resources
 from fdgcl.methods.settings import MethodSettings
-from fdgcl.planning import Plan, check_memory
+from fdgcl.planning import Plan
 
 S = TypeVar("S", bound=MethodSettings)
 
@@ -66,9 +66,7 @@ class Preparation(Generic[S]):
         Raises:
             InputError: Training takes more than there is, or than it may.
         """
-        if self.resources.memory is not None:
-            least, purpose = self.plan.peak_bytes, "for a graph in memory"
-            check_memory(self.resources.memory, least, purpose)
+        self.plan.check()
         device = self.settings.torch_device
         on_gpu = device.type == "cuda"
         total = total_bytes()
@@ -140,6 +138,7 @@ class Preparation(Generic[S]):
         stored = np.prod(self.features.shape, dtype=np.int64)
         if isinstance(self.features, csr_array):
             stored = self.features.nnz
+        # As much as two views take that are diffused in every step of training.
         load = Workload(
             nodes=nodes,
             weights=self.graph.num_edges + nodes,
@@ -153,7 +152,19 @@ class Preparation(Generic[S]):
             itemsize=self.settings.torch_dtype.itemsize,
             history=1,
         )
-        return make_plan(load, "in-loop", can_precompute=False)
+        peak = make_plan(load, "in-loop", can_precompute=False).peak_bytes
+        return Plan(
+            does=(
+                f"{nodes:,} nodes, {self.graph.num_edges:,} edges, {features:,} "
+                f"features, dim {self.width:,}",
+                f"{self.settings.epochs:,} epochs, each on the whole graph",
+            ),
+            peak_bytes=peak,
+            aside="input aside",
+            memory=self.resources.memory,
+            least_bytes=peak,
+            purpose="for a graph in memory",
+        )
 
     def decisions(self) -> dict[str, Any]:
         """What was left open in the settings and decided by the graph."""

@@ -1,8 +1,8 @@
 """What a graph on disk will take: seconds by rates measured, bytes by counting.
 
 A stage's seconds are amounts of work times rates. The amounts follow from the sizes;
-the rates are fitted to measured runs of the commands (`calibration`), on a machine of
-two cores. The bytes are what the files hold, exactly.
+the rates are fitted to measured runs of the commands by `tools/render_scale.py`, on a
+machine of two cores. The bytes are what the files hold, exactly.
 """
 
 from __future__ import annotations
@@ -10,10 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from fdgcl._checks import InputError, check_count
-
-#: The commands that are measured, by which a fit knows what was done.
-STAGES = ("import", "diffuse", "train")
+from fdgcl._checks import check_count
 
 
 @dataclass(frozen=True)
@@ -119,7 +116,7 @@ def import_seconds(
         >>> round(import_seconds(10**8, 10**7, 64))
         33
     """
-    return _total(_import_work(edges, nodes, features), rates)
+    return total(import_work(edges, nodes, features), rates)
 
 
 def diffuse_seconds(
@@ -147,8 +144,8 @@ def diffuse_seconds(
         rates: Those fitted, unless told.
     """
     count = MEASURED_THREADS if threads is None else check_count("threads", threads)
-    work = _diffuse_work(nodes, entries, features, columns_per_slice, products, orders)
-    computed = _total(work, rates) - rates.diffuse_start
+    work = diffuse_work(nodes, entries, features, columns_per_slice, products, orders)
+    computed = total(work, rates) - rates.diffuse_start
     return rates.diffuse_start + computed * MEASURED_THREADS / count
 
 
@@ -161,7 +158,7 @@ def train_seconds(
         >>> round(train_seconds(10**7, 64, 128, epochs=3) / 60)
         2
     """
-    return _total(_train_work(nodes, features, dim, epochs), rates)
+    return total(train_work(nodes, features, dim, epochs), rates)
 
 
 def embed_seconds(
@@ -173,7 +170,7 @@ def embed_seconds(
         >>> round(embed_seconds(10**7, 64, 128))
         20
     """
-    return _total(_embed_work(nodes, features, dim), rates)
+    return total(embed_work(nodes, features, dim), rates)
 
 
 def train_flops(nodes: int, features: int, dim: int, epochs: int, width: int) -> float:
@@ -190,8 +187,8 @@ def train_flops(nodes: int, features: int, dim: int, epochs: int, width: int) ->
         >>> train_flops(nodes=1, features=2, dim=3, epochs=0, width=3)
         40.0
     """
-    trained = _train_work(nodes, features, dim, epochs)["multiply_add"]
-    return 2 * (trained + _embed_work(nodes, features, width)["multiply_add"])
+    trained = train_work(nodes, features, dim, epochs)["multiply_add"]
+    return 2 * (trained + embed_work(nodes, features, width)["multiply_add"])
 
 
 def describe_seconds(seconds: float) -> str:
@@ -206,17 +203,6 @@ def describe_seconds(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
-
-
-def stage_seconds(problem: Problem, stage: str, *, rates: Rates = RATES) -> float:
-    """Seconds of a whole command, by its stage of `STAGES`.
-
-    Example:
-        >>> problem = Problem(10, 20, 40, 5, 4, 1, columns=5, products=2)
-        >>> stage_seconds(problem, "import") > RATES.import_start
-        True
-    """
-    return _total(stage_work(problem, stage), rates)
 
 
 def store_bytes(
@@ -258,49 +244,25 @@ def diffused_bytes(
     return itemsize * orders * nodes * features
 
 
-def embedding_bytes(nodes: int, dim: int, id_bytes: int = 8) -> int:
-    """Bytes of the embedding: float32, and an id a row, not compressed.
+def embedding_bytes(nodes: int, dim: int) -> int:
+    """Bytes of the embedding: float32, and an id of 8 a row, not compressed.
 
     Example:
         >>> embedding_bytes(nodes=2, dim=4)
         48
     """
-    return nodes * (4 * dim + id_bytes)
+    return nodes * (4 * dim + 8)
 
 
-def stage_work(problem: Problem, stage: str) -> dict[str, float]:
-    """Amounts of work of a whole command, by the names of `Rates`.
-
-    Args:
-        problem: The sizes.
-        stage: One of `STAGES`.
-
-    Raises:
-        InputError: There is no such stage.
-    """
-    p = problem
-    if stage == "import":
-        return _import_work(p.edges, p.nodes, p.features)
-    if stage == "diffuse":
-        return _diffuse_work(
-            p.nodes, p.entries, p.features, p.columns, p.products, p.orders
-        )
-    if stage == "train":
-        work = _train_work(p.nodes, p.features, p.dim, p.epochs)
-        for name, amount in _embed_work(p.nodes, p.features, p.dim).items():
-            work[name] = work.get(name, 0.0) + amount
-        return work
-    message = f"unknown stage {stage!r} (known: {', '.join(STAGES)})"
-    raise InputError(message)
-
-
-def _import_work(edges: int, nodes: int, features: int) -> dict[str, float]:
+def import_work(edges: int, nodes: int, features: int) -> dict[str, float]:
+    """An import: amounts of work, by the names of `Rates`."""
     return {"import_start": 1.0, "edge": edges, "feature": float(nodes) * features}
 
 
-def _diffuse_work(
+def diffuse_work(
     nodes: int, entries: int, features: int, columns: int, products: int, orders: int
 ) -> dict[str, float]:
+    """The same of a diffusion."""
     slices = -(-features // columns)
     numbers = float(nodes) * features
     return {
@@ -313,7 +275,8 @@ def _diffuse_work(
     }
 
 
-def _train_work(nodes: int, features: int, dim: int, epochs: int) -> dict[str, float]:
+def train_work(nodes: int, features: int, dim: int, epochs: int) -> dict[str, float]:
+    """The same of training, but for the embedding."""
     # An epoch: two views forward and backward, and their Gram matrices. Before it the
     # covariances of the diffused features.
     epoch = 4 * features * dim + 2 * dim**2
@@ -325,12 +288,14 @@ def _train_work(nodes: int, features: int, dim: int, epochs: int) -> dict[str, f
     }
 
 
-def _embed_work(nodes: int, features: int, dim: int) -> dict[str, float]:
+def embed_work(nodes: int, features: int, dim: int) -> dict[str, float]:
+    """The same of embedding all nodes."""
     return {
         "multiply_add": 2.0 * nodes * features * dim,
         "embedded": float(nodes) * dim,
     }
 
 
-def _total(work: Mapping[str, float], rates: Rates) -> float:
+def total(work: Mapping[str, float], rates: Rates) -> float:
+    """Seconds of amounts of work."""
     return float(sum(getattr(rates, name) * amount for name, amount in work.items()))

@@ -41,15 +41,15 @@ class Groups:
     what: str
 
 
-def sample_rows(count: int, most: int = MOST_POINTS, seed: int = 0) -> NDArray[Any]:
+def sample_rows(count: int) -> NDArray[Any]:
     """Which rows to look at: all, or a random sample in their order."""
-    if count <= most:
+    if count <= MOST_POINTS:
         return np.arange(count)
-    chosen = np.random.default_rng(seed).choice(count, most, replace=False)
+    chosen = np.random.default_rng(0).choice(count, MOST_POINTS, replace=False)
     return np.sort(chosen)
 
 
-def clusters(z: Matrix, seed: int = 0) -> Groups:
+def clusters(z: Matrix) -> Groups:
     """Groups where there are no labels: k-means on rows of unit length."""
     from sklearn.exceptions import ConvergenceWarning
 
@@ -57,7 +57,7 @@ def clusters(z: Matrix, seed: int = 0) -> Groups:
     with warnings.catch_warnings():
         # Where rows repeat there are fewer clusters, which needs no warning.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = cluster(z, num_clusters=wanted, seed=seed, repeats=3).assignments
+        found = cluster(z, num_clusters=wanted, repeats=3).assignments
     present, codes = np.unique(found, return_inverse=True)
     names = [f"cluster {index + 1}" for index in range(len(present))]
     what = f"{len(present)} k-means clusters (at most {CLUSTERS}, our choice)"
@@ -74,7 +74,7 @@ def fifths(values: NDArray[np.float64], what: str) -> Groups:
     return Groups(codes, names or [f"{ends[0]:.4g}"], what)
 
 
-def project(z: Matrix, seed: int = 0) -> tuple[Matrix, str]:
+def project(z: Matrix) -> tuple[Matrix, str]:
     """Two coordinates for each row, and the name of the method.
 
     t-SNE of the first principal components up to a few thousand rows, where it takes
@@ -88,7 +88,7 @@ def project(z: Matrix, seed: int = 0) -> tuple[Matrix, str]:
     wanted = min(TSNE_COMPONENTS if near else 2, *rows.shape)
     if float(np.ptp(rows, axis=0).max()) == 0:
         return np.zeros((len(rows), 2)), "all rows are the same"
-    plane = PCA(wanted, svd_solver="randomized", random_state=seed).fit_transform(rows)
+    plane = PCA(wanted, svd_solver="randomized", random_state=0).fit_transform(rows)
     if not near:
         plane = np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
         return plane, "the first two principal components of rows of unit length"
@@ -96,7 +96,7 @@ def project(z: Matrix, seed: int = 0) -> tuple[Matrix, str]:
 
     perplexity = min(30.0, (len(rows) - 1) / 3)
     start = "random" if plane.shape[1] < 2 else "pca"
-    tsne = TSNE(init=start, perplexity=perplexity, random_state=seed)
+    tsne = TSNE(init=start, perplexity=perplexity, random_state=0)
     # scikit-learn 1.5 gave the number of iterations another name.
     name = "max_iter" if "max_iter" in tsne.get_params() else "n_iter"
     tsne.set_params(**{name: TSNE_ITERATIONS})

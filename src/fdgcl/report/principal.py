@@ -31,13 +31,11 @@ class Principal:
     effective_rank: float
 
 
-def principal(rows: NDArray[np.floating], seed: int = 0) -> Principal:
+def principal(rows: NDArray[np.floating]) -> Principal:
     """Find the largest principal components and the effective rank.
 
-    Args:
-        rows: (rows x columns).
-        seed: Of the random projection that finds the first components of large
-            matrices; the effective rank needs none.
+    The first components of large matrices are found by a random projection; the
+    effective rank needs none.
     """
     centred = np.asarray(rows, np.float64) - np.mean(rows, axis=0, dtype=np.float64)
     tall = centred.shape[0] >= centred.shape[1]
@@ -51,7 +49,7 @@ def principal(rows: NDArray[np.floating], seed: int = 0) -> Principal:
     else:
         from sklearn.utils.extmath import randomized_svd
 
-        values = randomized_svd(gram, SHOWN, random_state=seed)[1]
+        values = randomized_svd(gram, SHOWN, random_state=0)[1]
     shares = values[:SHOWN] / total
     return Principal(np.asarray(shares[shares > ROUNDING], np.float64), rank)
 

@@ -53,7 +53,6 @@ def spectral_density(
     *,
     bins: int = BINS,
     exact_nodes: int = EXACT_NODES,
-    seed: int = 0,
 ) -> Density:
     """Count or estimate the eigenvalues of the Laplacian, bin by bin.
 
@@ -61,7 +60,6 @@ def spectral_density(
         operator: The graph's operator; its spectrum must be real.
         bins: Number of equal bins from 0 to lambda_max.
         exact_nodes: Up to so many nodes every eigenvalue is computed.
-        seed: Of the random vectors.
 
     Raises:
         InputError: The graph is directed: its eigenvalues are complex.
@@ -71,7 +69,7 @@ def spectral_density(
         raise InputError(message)
     edges = np.linspace(0.0, _top(operator), bins + 1)
     exact = operator.num_nodes <= exact_nodes
-    shares = _counted(operator, edges) if exact else _estimated(operator, edges, seed)
+    shares = _counted(operator, edges) if exact else _estimated(operator, edges)
     return Density(edges, shares, exact)
 
 
@@ -165,9 +163,9 @@ def _counted(operator: Operator, edges: Floats) -> Floats:
     return np.asarray(np.histogram(found, edges)[0] / len(found))
 
 
-def _estimated(operator: Operator, edges: Floats, seed: int) -> Floats:
+def _estimated(operator: Operator, edges: Floats) -> Floats:
     top = edges[-1]
-    moments = _moments(operator, top, seed) * _jackson(MOMENTS)
+    moments = _moments(operator, top) * _jackson(MOMENTS)
     angles = np.arccos(np.clip(2 * edges / top - 1, -1, 1))
     order = np.arange(1, MOMENTS)
     waves = np.sin(np.outer(angles, order)) / order
@@ -175,10 +173,10 @@ def _estimated(operator: Operator, edges: Floats, seed: int) -> Floats:
     return np.asarray(np.diff(below))
 
 
-def _moments(operator: Operator, top: float, seed: int) -> Floats:
+def _moments(operator: Operator, top: float) -> Floats:
     """Means of `v' T_k(B) v / n` over random signs v, `B = 2 L / top - 1`."""
     nodes = operator.num_nodes
-    signs = np.random.default_rng(seed).integers(0, 2, (nodes, VECTORS))
+    signs = np.random.default_rng(0).integers(0, 2, (nodes, VECTORS))
     start = (2 * signs - 1).astype(np.float64)
 
     def apply(block: Floats) -> Floats:

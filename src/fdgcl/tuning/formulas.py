@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeGuard
 
 from fdgcl._checks import InputError
 
@@ -48,7 +48,7 @@ class Formula:
                 raise self._refusal()
             if isinstance(node, ast.BinOp) and type(node.op) not in _OPERATORS:
                 raise self._refusal()
-            if isinstance(node, ast.Constant) and not _is_number(node.value):
+            if isinstance(node, ast.Constant) and not is_number(node.value):
                 raise self._refusal()
 
     @cached_property
@@ -87,7 +87,8 @@ class Formula:
         return float(f"{result:.12g}")
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a number; truth values are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

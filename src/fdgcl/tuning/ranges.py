@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 
 import numpy as np
 
+from fdgcl.tuning.formulas import is_number
+
 if TYPE_CHECKING:
     from optuna.trial import Trial
 
@@ -39,7 +41,7 @@ class Range:
 
     def holds(self, value: Any) -> bool:
         """Whether a value is one of these."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if not is_number(value):
             return False
         if not self.low <= value <= self.high:
             return False

@@ -13,7 +13,7 @@ import numpy as np
 from fdgcl._checks import InputError
 from fdgcl.estimators import estimator_of
 from fdgcl.model import FDGCL
-from fdgcl.tuning.formulas import Formula
+from fdgcl.tuning.formulas import Formula, is_number
 from fdgcl.tuning.ranges import Choices, Range, Value
 
 _COMPLETIONS = 30  # random points that try whether a value can be used at all
@@ -101,7 +101,7 @@ class Space:
                 assign(settings, name, value)
         known = {**settings, **values}
         for name, formula in self.derived.items():
-            if all(_is_number(known.get(one)) for one in formula.names):
+            if all(is_number(known.get(one)) for one in formula.names):
                 value = formula.value(known)
                 assign(settings, name, _like(value, look_up(start, name)))
                 known[name] = value
@@ -115,7 +115,7 @@ class Space:
                 continue
             if one.start is None:
                 value = look_up(start, one.name)
-            elif all(_is_number(start.get(name)) for name in one.start.names):
+            elif all(is_number(start.get(name)) for name in one.start.names):
                 value = one.start.value(start)
             else:
                 value = None
@@ -193,7 +193,7 @@ def is_setting(name: str, method: str) -> bool:
         return False
     if rest.isdigit():
         return int(rest) < len(value)
-    return not any(_is_number(one) for one in value)
+    return not any(is_number(one) for one in value)
 
 
 @cache
@@ -204,10 +204,6 @@ def defaults(method: str) -> Mapping[str, Any]:
 
 def _setting(name: str) -> str:
     return name.partition(".")[0]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _like(value: float, example: Any) -> float:

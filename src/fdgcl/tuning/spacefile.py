@@ -11,7 +11,7 @@ from typing import Any
 from fdgcl._checks import InputError, choose, nearest, unknown_setting
 from fdgcl.methods import METHODS
 from fdgcl.model import FDGCL
-from fdgcl.tuning.formulas import Formula
+from fdgcl.tuning.formulas import Formula, is_number
 from fdgcl.tuning.ranges import Choices, Range, Value
 from fdgcl.tuning.space import Dimension, Space, defaults, is_setting
 
@@ -144,7 +144,7 @@ def _choices(table: Mapping[str, Any], where: str) -> Choices:
 def _range(table: Mapping[str, Any], where: str) -> Range:
     for key in ("low", "high", "step"):
         value = table.get(key, 1 if key == "step" else None)
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if not is_number(value):
             message = (
                 f"{where} needs low and high, or choices"
                 if value is None

@@ -11,13 +11,13 @@ from typing import Any
 from fdgcl._files import write_json
 from fdgcl._memory import parse_size
 from fdgcl.benchmark.outofcore import (
+    FORMAT,
     GENERATE,
     PLACEHOLDER,
     Measured,
     Order,
     run_out_of_core,
 )
-from fdgcl.benchmark.outofcore_page import FORMAT
 from fdgcl.benchmark.workplace import work_folder
 from fdgcl.experiments.machine import environment
 from fdgcl.workflows.bench_training import check_output

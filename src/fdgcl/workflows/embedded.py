@@ -33,22 +33,17 @@ class Trained:
     seconds: float
 
 
-@dataclass(frozen=True, eq=False)
-class Embedded:
-    """An embedding that was made, and written.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rows:
+    """An embedding that was written.
 
     Attributes:
         embedding: The file it was written to; of a store, the folder of its parts.
-        run: The run folder.
+        run: The run folder of the model.
         rows: How many there are.
         dim: Columns of the embedding.
         level: What a row stands for.
-        model: The trained model, of the first seed.
-        seconds: Spent diffusing and training it.
-        graph: What was embedded.
-        source: Where that was.
-        reading: How it was read.
-        scores: Beside those of what needs no training, if they were asked for.
+        seconds: What making it took.
         notices: What was read and decided.
         held: Ids and rows that are in memory; others are read when asked for.
     """
@@ -58,12 +53,7 @@ class Embedded:
     rows: int
     dim: int
     level: Level
-    model: GraphEmbedder = field(repr=False)
     seconds: float
-    graph: Data = field(repr=False)
-    source: Source = field(repr=False)
-    reading: Reading = field(repr=False)
-    scores: ScoreTable | None = None
     notices: tuple[str, ...] = ()
     held: tuple[npt.NDArray[Any], npt.NDArray[np.float32]] | None = field(
         default=None, repr=False
@@ -84,6 +74,25 @@ class Embedded:
     def z(self) -> npt.NDArray[np.float32]:
         """(rows, dim) the embedding."""
         return self._table[1]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Embedded(Rows):
+    """An embedding by a model that was trained for it.
+
+    Attributes:
+        model: The trained model, of the first seed; `seconds` are its training's.
+        graph: What was embedded.
+        source: Where that was.
+        reading: How it was read.
+        scores: Beside those of what needs no training, if they were asked for.
+    """
+
+    model: GraphEmbedder = field(repr=False)
+    graph: Data = field(repr=False)
+    source: Source = field(repr=False)
+    reading: Reading = field(repr=False)
+    scores: ScoreTable | None = None
 
     @property
     def epochs(self) -> int:

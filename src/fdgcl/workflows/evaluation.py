@@ -187,7 +187,7 @@ def _graphs(
     caption = (
         f"labels of {labels.name}: {targets.num_labelled:,} of {len(targets):,} "
         f"graphs, {first.classes} classes; mean ± standard deviation over "
-        f"{len(first.test)} dealings of {len(first.test[0])} folds, in %"
+        f"{len(first.test)} repeats of {len(first.test[0])} folds, in %"
     )
     lines += _clusters(clusters, "graphs")
     svm = {kernel: found.to_dict() for kernel, found in machines.items()}

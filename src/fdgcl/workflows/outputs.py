@@ -44,6 +44,22 @@ def refuse_existing(path: Path, *, overwrite: bool) -> None:
         raise InputError(message)
 
 
+def refuse_parts(folder: Path, *, overwrite: bool) -> None:
+    """Refuse to mix the parts of two embeddings, before anything is computed.
+
+    Raises:
+        InputError: There are some in the folder, and they are not to be replaced.
+    """
+    from fdgcl.embeddings import part_files
+
+    if part_files(folder) and not overwrite:
+        message = (
+            f"{folder} holds another embedding: add `overwrite=True` to replace it, or "
+            "name another folder"
+        )
+        raise InputError(message)
+
+
 class Ledger:
     """What a run wrote outside of its folder, and how it left that.
 

@@ -161,7 +161,7 @@ def _page(run: Path, given: Given, told: Feedback) -> Page:
 
 
 def _reproduced(run: Path, given: Given) -> Page:
-    from fdgcl.experiments import page_of_run
+    from fdgcl.experiments.pages import page_of_file
     from fdgcl.workflows.report_findings import Given
 
     if given != Given(data_root=given.data_root):
@@ -169,4 +169,4 @@ def _reproduced(run: Path, given: Given) -> Page:
             f"{run} is a run of fdgcl reproduce: it takes no embedding and no labels"
         )
         raise InputError(message)
-    return page_of_run(run)
+    return page_of_file(run / RECORDS)

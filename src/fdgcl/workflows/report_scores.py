@@ -51,7 +51,7 @@ def _graphs(z: Any, labels: RowLabels, bars: Bars) -> tuple[Score, str]:
     labels.targets.need_classes(labels.name)
     folds = graph_svm(z, labels.targets.codes, progress=partial(bars, "folds"))
     caption = (
-        f"Labels of {labels.name}; {len(folds.test)} dealings of "
+        f"Labels of {labels.name}; {len(folds.test)} repeats of "
         f"{len(folds.test[0])} folds. Every choice is made inside the fold."
     )
     return Score(_NAME, folds.mean, folds.std, folds.val_mean), caption

@@ -182,10 +182,10 @@ def reproduce(
 
 def processes(table: str, device: str) -> int:
     """How many units to do at a time, unless told."""
-    from fdgcl.experiments.machine import available_cores
+    from fdgcl.executors.base import cores
 
     together = device == "cpu" and not TABLES[table].alone
-    return available_cores() if together else 1
+    return cores() if together else 1
 
 
 def find_root(given: str | Path | None) -> Path | None:

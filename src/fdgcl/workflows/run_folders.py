@@ -29,6 +29,17 @@ def check_output(path: Path) -> None:
     check_writable(path.parent)
 
 
+def check_parts(folder: Path) -> None:
+    """Refuse a folder of an embedding's parts that is a file, or cannot be made."""
+    if folder.suffix in (".parquet", ".pq") or folder.is_file():
+        message = (
+            "the embedding is a folder of Parquet files: `output` must name a folder, "
+            f"got {folder}"
+        )
+        raise InputError(message)
+    check_writable(folder)
+
+
 def check_writable(folder: Path) -> None:
     """Refuse a folder in which no file can be made, without making anything."""
     there = folder.absolute()

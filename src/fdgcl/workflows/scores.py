@@ -28,7 +28,7 @@ class Row:
     Attributes:
         name: The method.
         test: The measure that validation chose by, on test nodes. Of graphs, each is
-            the mean over the folds of one dealing.
+            the mean over the folds of one repeat.
         val: The same on validation nodes.
         measure: Which it is.
         others: Further measures.
@@ -130,7 +130,7 @@ def score_runs(
 def _caption_of_graphs(trainings: int) -> str:
     return (
         f"accuracy in %, mean ± standard deviation over {trainings} "
-        f"training{'s'[: trainings > 1]} and 5 dealings of 10 folds; a support vector "
+        f"training{'s'[: trainings > 1]} and 5 repeats of 10 folds; a support vector "
         "machine, every choice made inside the fold"
     )
 

@@ -13,7 +13,6 @@ import torch
 from fdgcl._checks import InputError
 from fdgcl._memory import allowed_bytes
 from fdgcl.embedding_folder import Written, default_run, fit_to_folder
-from fdgcl.embeddings import part_files
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl import training_plan
 from fdgcl.methods.fdgcl.diffused import Diffusion
@@ -26,9 +25,10 @@ from fdgcl.training import ProcessGroup, SingleProcess, group_of_environment
 from fdgcl.workflows.embedded import training_facts
 from fdgcl.workflows.feedback import Feedback, OnNotice, ProgressArgument, feedback
 from fdgcl.workflows.models import new_model
+from fdgcl.workflows.outputs import refuse_parts
 from fdgcl.workflows.reading import Reading, as_path
 from fdgcl.workflows.records import is_own, write_record
-from fdgcl.workflows.run_folders import check_writable
+from fdgcl.workflows.run_folders import check_parts, check_writable
 from fdgcl.workflows.source import Source
 
 if TYPE_CHECKING:
@@ -157,7 +157,8 @@ def train(
         (100, 4)
     """
     work = _Work.of(store, output, run, settings, memory, command, overwrite)
-    refuse_parts(work.output, work.folder, overwrite=work.overwrite)
+    own = is_own(work.folder, work.output)
+    refuse_parts(work.output, overwrite=work.overwrite or own)
     with feedback(progress, on_notice) as told:
         model = new_model(work.settings.to_dict())
         with group_of_environment(work.settings.torch_device) as group:
@@ -233,8 +234,8 @@ def fit_store(
     Raises:
         InputError: Store, settings and places do not fit together.
     """
-    _check_output(output)
-    refuse_parts(output, run, overwrite=overwrite)
+    check_parts(output)
+    refuse_parts(output, overwrite=overwrite or is_own(run, output))
 
     def progress(stage: str, done: int, total: int) -> None:
         # What was decided for the user is known long before training ends.
@@ -265,20 +266,6 @@ def fit_store(
         replace_parts=overwrite,
         on_model=remember,
     )
-
-
-def refuse_parts(output: Path, run: Path, *, overwrite: bool) -> None:
-    """Refuse to mix the parts of two embeddings.
-
-    Raises:
-        InputError: There is another one in the folder.
-    """
-    if part_files(output) and not (overwrite or is_own(run, output)):
-        message = (
-            f"{output} holds another embedding: add `overwrite=True` to replace it, or "
-            "name another folder"
-        )
-        raise InputError(message)
 
 
 def is_first_process() -> bool:
@@ -314,7 +301,7 @@ class _Work:
         members, target = _number("WORLD_SIZE", 1), Path(output)
         opened = Store.open(Path(store))
         chosen = prepare_store(opened, new_model(settings or {}).check()).settings
-        _check_output(target)
+        check_parts(target)
         folder = as_path(run) or default_run(opened, chosen)
         check_writable(folder)
         bound = allowed_bytes(memory, "`memory`")
@@ -364,16 +351,6 @@ def _number(name: str, default: int) -> int:
         message = f"{name} in the environment must be a whole number, got {text!r}"
         raise InputError(message)
     return int(text)
-
-
-def _check_output(folder: Path) -> None:
-    if folder.suffix in (".parquet", ".pq") or folder.is_file():
-        message = (
-            "the embedding is a folder of Parquet files: `output` must name a folder, "
-            f"got {folder}"
-        )
-        raise InputError(message)
-    check_writable(folder)
 
 
 def _choose_device(settings: Settings) -> None:

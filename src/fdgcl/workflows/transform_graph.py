@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fdgcl._checks import InputError
-from fdgcl.workflows.feedback import OnNotice, ProgressArgument, feedback
-from fdgcl.workflows.outputs import refuse_existing
-from fdgcl.workflows.reading import Features, new_reading
-from fdgcl.workflows.rows import Level, find_level, row_ids
-from fdgcl.workflows.run_folders import check_output
+from fdgcl._memory import allowed_bytes
+from fdgcl.workflows.embedded import Rows
+from fdgcl.workflows.feedback import Feedback, OnNotice, ProgressArgument, feedback
+from fdgcl.workflows.outputs import refuse_existing, refuse_parts
+from fdgcl.workflows.reading import Features, as_path, new_reading
+from fdgcl.workflows.rows import find_level, row_ids
+from fdgcl.workflows.run_folders import check_output, check_parts
 from fdgcl.workflows.source import (
+    Source,
     find_source,
+    open_store,
     read_data,
     readings,
     refuse_files,
@@ -22,42 +26,24 @@ from fdgcl.workflows.source import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from fdgcl.graphs.files.options import TableOptions
     from fdgcl.workflows.source import Data
 
 
-@dataclass(frozen=True, eq=False)
-class Transformed:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Transformed(Rows):
     """An embedding of a graph by a model trained before.
 
-    Attributes:
-        embedding: The file it was written to; of a store, the folder of its parts.
-        run: The run folder of the model.
-        ids: (N,) ids of the rows.
-        z: (N, dim) the embedding.
-        level: What a row stands for.
-        seconds: What it took, reading and writing included.
-        notices: What was read and decided.
+    `seconds` are what it took, reading and writing included.
     """
-
-    embedding: Path
-    run: Path
-    ids: npt.NDArray[Any] = field(repr=False)
-    z: npt.NDArray[np.float32] = field(repr=False)
-    level: Level
-    seconds: float
-    notices: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return paths and sizes, ready for JSON."""
         return {
             "embedding": str(self.embedding),
             "run": str(self.run),
-            f"{self.level}s": len(self.z),
-            "dim": self.z.shape[1],
+            f"{self.level}s": self.rows,
+            "dim": self.dim,
             "seconds": round(self.seconds, 3),
             "notices": list(self.notices),
         }
@@ -95,6 +81,7 @@ def transform(
         level: What a row stands for, `node` or `graph`.
         memory: Bound on what embedding a store may hold, in bytes or as in "6GB".
         output: The embedding, as Parquet; None for `z-NAME.parquet` in the run folder.
+            Of a store, a folder of Parquet files; None for `z-NAME` in the run folder.
         overwrite: Replace an output that is there.
         progress: Whether to show a bar, or a function of stage, done and total.
         on_notice: Called with each notice as soon as it is known.
@@ -128,7 +115,11 @@ def transform(
             f"{run} is not a folder"
         )
         raise InputError(message)
-    target = run / f"z-{source.name}.parquet" if output is None else Path(output)
+    target = as_path(output)
+    if source.is_store:
+        with feedback(progress, on_notice) as told:
+            return _transform_store(run, source, target, memory, overwrite, told)
+    target = target or run / f"z-{source.name}.parquet"
     check_output(target)
     refuse_existing(target, overwrite=overwrite)
 
@@ -147,7 +138,52 @@ def transform(
         told.notice(*model.notices_)
     ids = row_ids(data, chosen)
     write_embeddings(target, ids, embedding)
-    seconds = time.perf_counter() - start
     return Transformed(
-        target, run, ids, embedding, chosen, seconds, tuple(told.notices)
+        embedding=target,
+        run=run,
+        rows=len(ids),
+        dim=embedding.shape[1],
+        level=chosen,
+        seconds=time.perf_counter() - start,
+        notices=tuple(told.notices),
+        held=(ids, embedding),
+    )
+
+
+def _transform_store(
+    run: Path,
+    source: Source,
+    output: Path | None,
+    memory: int | str | None,
+    overwrite: bool,
+    told: Feedback,
+) -> Transformed:
+    """Write the embedding of a store's nodes as a folder of parts."""
+    target = output or run / f"z-{source.name}"
+    check_parts(target)
+    refuse_parts(target, overwrite=overwrite)
+
+    from fdgcl.embedding_folder import embed_to_folder
+    from fdgcl.estimators import load_model
+    from fdgcl.methods.resources import Resources
+
+    model, store = load_model(run), open_store(source)
+    told.notice(summary(store), *readings(store))
+    written = embed_to_folder(
+        model,
+        store,
+        target,
+        resources=Resources(allowed_bytes(memory, "`memory`")),
+        replace_parts=overwrite,
+        progress=told.bars,
+    )
+    told.notice(*model.notices_)
+    return Transformed(
+        embedding=target,
+        run=run,
+        rows=store.num_nodes,
+        dim=written.width,
+        level="node",
+        seconds=written.seconds,
+        notices=tuple(told.notices),
     )

@@ -21,10 +21,11 @@ from fdgcl._checks import InputError
 from fdgcl._memory import resident_bytes
 from fdgcl.graphs import Graph, read_graph, structural_features
 from fdgcl.graphs.files.options import TableOptions
-from fdgcl.graphs.importing import Request, budget, import_graph
+from fdgcl.graphs.importing import Request, budget
 from helpers.importing_twin import (
     TINY,
     check,
+    import_graph,
     import_in_pieces,
     stored_features,
     stored_matrix,

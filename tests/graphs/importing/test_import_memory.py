@@ -25,10 +25,11 @@ WORKER = textwrap.dedent(
     """
     import json, re, sys
     from pathlib import Path
-    from fdgcl.graphs.importing import import_graph
+    from fdgcl.graphs.importing import Request, run_request
 
     *files, folder, memory = sys.argv[1:]
-    store = import_graph(files[0], folder, *files[1:], memory=int(memory))
+    request = Request(*map(Path, files))
+    store = run_request(request, Path(folder), int(memory))
     status = Path("/proc/self/status").read_text()
     peak = int(re.search(r"VmHWM:\\s+([0-9]+) kB", status)[1]) * 1024
     print(json.dumps({"peak": peak, "entries": store.manifest.entries}))

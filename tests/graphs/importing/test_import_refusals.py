@@ -14,10 +14,10 @@ import pytest
 from fdgcl._checks import InputError
 from fdgcl._memory import resident_bytes
 from fdgcl.graphs.files.options import TableOptions
-from fdgcl.graphs.importing import Request, import_graph
+from fdgcl.graphs.importing import Request
 from fdgcl.graphs.importing.budget import Budget
 from fdgcl.graphs.importing.hashing import TextHash
-from helpers.importing_twin import TINY, check, import_in_pieces
+from helpers.importing_twin import TINY, check, import_graph, import_in_pieces
 
 EDGES = "source,target\n" + "".join(f"{i},{i + 1}\n" for i in range(20))
 

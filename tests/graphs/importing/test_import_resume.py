@@ -20,11 +20,11 @@ import pytest
 
 from fdgcl._checks import InputError
 from fdgcl._memory import resident_bytes
-from fdgcl.graphs.importing import Request, import_graph
+from fdgcl.graphs.importing import Request
 from fdgcl.graphs.importing.request import claimed
 from fdgcl.graphs.store.arrays import DamagedError
 from fdgcl.graphs.store.store import Store
-from helpers.importing_twin import SMALL, check, import_in_pieces
+from helpers.importing_twin import SMALL, check, import_graph, import_in_pieces
 
 NODES, EDGES, WIDTH = 300, 700, 20
 PLENTY = 10**9

@@ -15,8 +15,14 @@ from fdgcl._checks import InputError
 from fdgcl._memory import resident_bytes
 from fdgcl.graphs import read_graph
 from fdgcl.graphs.files.options import TableOptions
-from fdgcl.graphs.importing import Request, import_graph
-from helpers.importing_twin import TINY, check, import_in_pieces, stored_features
+from fdgcl.graphs.importing import Request
+from helpers.importing_twin import (
+    TINY,
+    check,
+    import_graph,
+    import_in_pieces,
+    stored_features,
+)
 from helpers.small_tables import NODES, as_csv, as_parquet, keyed, ring
 from tolerances import assert_agree
 

@@ -20,12 +20,19 @@ from fdgcl._checks import InputError
 from fdgcl._memory import resident_bytes
 from fdgcl.graphs import read_graph
 from fdgcl.graphs.files.options import TableOptions
-from fdgcl.graphs.importing import Request, featurefit, import_graph, plan_import
+from fdgcl.graphs.importing import Request, featurefit, plan_import
 from fdgcl.graphs.importing.budget import Budget
 from fdgcl.graphs.importing.fitcost import FitCost
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.running import diffuse_store
-from helpers.importing_twin import SMALL, TINY, check, import_in_pieces, stored_features
+from helpers.importing_twin import (
+    SMALL,
+    TINY,
+    check,
+    import_graph,
+    import_in_pieces,
+    stored_features,
+)
 from helpers.small_tables import (
     NODES,
     as_csv,

@@ -28,7 +28,7 @@ from fdgcl.graphs.store.arrays import (
     note_path,
     write_array,
 )
-from helpers.accidents import everything, flip, full_disk, partials
+from helpers.accidents import everything, flip, full_disk, partial_files
 
 HEADER = 256  # bytes before the numbers, as `np.load` finds them
 CHUNK = 2**24
@@ -299,7 +299,7 @@ def test_a_full_disk_when_the_end_is_near(tmp_path: Path) -> None:
     with full_disk(100), pytest.raises(InputError, match="disk is full"):
         write_array(tmp_path / "x.npy", numbers((0,)))
     assert not is_finished(tmp_path / "x.npy")
-    assert not partials(tmp_path)
+    assert not partial_files(tmp_path)
 
 
 def test_what_was_kept_survives_a_full_disk(tmp_path: Path) -> None:

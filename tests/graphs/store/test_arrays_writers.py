@@ -11,7 +11,7 @@ import pytest
 
 from fdgcl._checks import InputError
 from fdgcl.graphs.store.arrays import ArrayWriter, StoredArray, is_finished, write_array
-from helpers.accidents import begin, everything, kill, partials
+from helpers.accidents import begin, everything, kill, partial_files
 
 PIECE = 1000
 # Writes one piece after the other, and says so.
@@ -57,7 +57,7 @@ def test_a_killed_writer_leaves_nothing_for_long(tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     run_until_killed(path, "own", 5)
     assert not is_finished(path)
-    assert len(partials(tmp_path)) == 1  # it had no chance
+    assert len(partial_files(tmp_path)) == 1  # it had no chance
     values = np.arange(7.0)
     write_array(path, values).verify()
     assert everything(tmp_path) == {"x.npy", "x.json"}
@@ -110,7 +110,7 @@ def test_writers_leave_each_other_alone(tmp_path: Path) -> None:
     with ArrayWriter(path, np.int64) as first:
         first.append(np.arange(5))
         write_array(path, np.arange(3)).verify()
-        assert len(partials(tmp_path)) == 1
+        assert len(partial_files(tmp_path)) == 1
         write_array(tmp_path / "xy.npy", np.arange(3))
         first.append(np.arange(5))
     np.testing.assert_array_equal(np.load(path), [*range(5), *range(5)])
@@ -158,7 +158,7 @@ def test_rows_of_another_kind_are_not_gone_on_with(
 
 @pytest.mark.parametrize("length", [0, 100, 256, 256 + 30 * 8 - 1])
 def test_rows_that_are_gone_are_written_anew(interrupted: Path, length: int) -> None:
-    (partial,) = partials(interrupted.parent)
+    (partial,) = partial_files(interrupted.parent)
     with partial.open("r+b") as stream:
         stream.truncate(length)
     with ArrayWriter(interrupted, np.float32, 2, resumable=True) as writer:
@@ -169,7 +169,7 @@ def test_rows_that_are_gone_are_written_anew(interrupted: Path, length: int) -> 
 
 
 def test_torn_rows_are_forgotten(interrupted: Path) -> None:
-    (partial,) = partials(interrupted.parent)
+    (partial,) = partial_files(interrupted.parent)
     with partial.open("r+b") as stream:
         stream.truncate(256 + 30 * 8 + 13)  # a row and a half
     with ArrayWriter(interrupted, np.float32, 2, resumable=True) as writer:
@@ -181,7 +181,7 @@ def test_torn_rows_are_forgotten(interrupted: Path) -> None:
 
 def test_an_old_bookmark_is_not_believed(interrupted: Path) -> None:
     """Killed between renaming the numbers and clearing up, then again later on."""
-    (partial,) = partials(interrupted.parent)
+    (partial,) = partial_files(interrupted.parent)
     partial.rename(interrupted)
     writer = ArrayWriter(interrupted, np.float32, 2, resumable=True)
     writer.__enter__()

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from fdgcl.cli import app
 from fdgcl.methods.fdgcl.diffused import Diffusion
-from helpers.accidents import kill, partials, wait_for
+from helpers.accidents import kill, partial_files, wait_for
 from helpers.stores import make_store
 from helpers.tasks import begun, contents, diffused_here, is_alive
 
@@ -126,7 +126,7 @@ def test_it_goes_on_where_it_stopped(
         assert said in told
         assert "Traceback" not in told
     if options == () and code > 0:
-        assert not partials(diffusion.folder)
+        assert not partial_files(diffusion.folder)
     before = finished(diffusion)
     again = CliRunner().invoke(app, ["diffuse", str(tmp_path / "b"), *GIVEN])
     assert again.exit_code == 0, again.output

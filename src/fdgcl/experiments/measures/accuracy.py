@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, final
 
 from fdgcl._checks import choose
@@ -17,7 +18,6 @@ from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.experiments.measures.probing import probed
 from fdgcl.graphs import Graph
 from fdgcl.model import FDGCL
-from fdgcl.report.page import Section
 
 
 def _trained(model: GraphEmbedder, graph: Graph) -> Any:
@@ -70,55 +70,25 @@ class _Probed(Measure):
 class Accuracy(_Probed):
     """One row a dataset: the paper's number, its settings, ours, and no training."""
 
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return by_dataset(experiments, records, absent)
+    show = staticmethod(by_dataset)
 
 
 @final
 class OrderAccuracy(_Probed):
     """One row an encoder, one column a dataset."""
 
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return by_encoder(experiments, records, absent, orders_in_words)
+    show = staticmethod(partial(by_encoder, findings=orders_in_words))
 
 
 @final
 class DynamicsAccuracy(_Probed):
     """One row a dynamics, one column a dataset."""
 
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return by_encoder(experiments, records, absent, worth_of_training)
+    show = staticmethod(partial(by_encoder, findings=worth_of_training))
 
 
 @final
 class MethodAccuracy(_Probed):
     """One row a method, one column a dataset."""
 
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return by_encoder(
-            experiments, records, absent, worth_of_training, kind="method"
-        )
+    show = staticmethod(partial(by_encoder, findings=worth_of_training, kind="method"))

@@ -5,12 +5,18 @@ from __future__ import annotations
 import abc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.report.page import Section
 
 Record = dict[str, Any]
+#: Takes a table's experiments in reading order, their records (some, or all, of an
+#: experiment's may be missing), and why a dataset is not here, by its name.
+Show: TypeAlias = (
+    "staticmethod[[Sequence[Experiment], Sequence[Record], Mapping[str, str]], "
+    "list[Section]]"
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,8 @@ class Measure(abc.ABC):
     options: Mapping[str, Any] = {}
     #: Those of them that change no measurement, only which there are and how they show.
     beside: frozenset[str] = frozenset({"parts"})
+    #: What is found so far as tables and figures.
+    show: ClassVar[Show]
 
     def needs_settings(self, experiment: Experiment) -> bool:  # noqa: ARG002
         """Whether what is measured of an experiment depends on its settings."""
@@ -55,19 +63,4 @@ class Measure(abc.ABC):
         The runner adds to each line what all have in common: experiment, part, seed,
         settings, versions, commit, hardware, date, and, unless the record has them,
         seconds and peak memory of the unit.
-        """
-
-    @abc.abstractmethod
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """Tables and figures from the records found so far.
-
-        Args:
-            experiments: Those of the table, in reading order.
-            records: Their lines; some, or all, of an experiment's may be missing.
-            absent: Why a dataset is not here, by its name.
         """

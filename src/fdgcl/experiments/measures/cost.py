@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, final
 
@@ -12,14 +12,13 @@ import torch
 from fdgcl._checks import check_count
 from fdgcl.benchmark.fresh import in_fresh_process
 from fdgcl.benchmark.timing import WAYS, alone, time_training
+from fdgcl.executors.base import cores
 from fdgcl.experiments.experiment import Experiment
-from fdgcl.experiments.machine import available_cores
 from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.experiments.measures.cost_page import cost_page
 from fdgcl.graphs import Graph
 from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.methods.fdgcl.settings import Settings
-from fdgcl.report.page import Section
 
 
 @final
@@ -44,6 +43,8 @@ class Cost(Measure):
         "paper_mib": 0,
     }
 
+    show = staticmethod(cost_page)
+
     def units(
         self,
         experiment: Experiment,
@@ -66,10 +67,10 @@ class Cost(Measure):
         settings = experiment.model(
             device=device, seed=unit.seed, batch_size=None
         ).check()
-        cores = available_cores()
+        threads = cores()
         with alone():
             found = in_fresh_process(
-                measure, cores, graph, settings, unit.part, epochs, warmup
+                measure, threads, graph, settings, unit.part, epochs, warmup
             )
         return [
             {
@@ -77,19 +78,10 @@ class Cost(Measure):
                 **found,
                 "epochs": epochs,
                 "warmup": warmup,
-                "cores_used": cores,
+                "cores_used": threads,
                 "generated_features": generated,
             }
         ]
-
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return cost_page(experiments, records, absent)
 
 
 def measure(

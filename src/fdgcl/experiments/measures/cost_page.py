@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from fdgcl._checks import in_words
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.base import Record
-from fdgcl.experiments.measures.words import capital, listing, missing, records_of
+from fdgcl.experiments.measures.words import capital, missing, records_of
 from fdgcl.report.page import Block, Figure, Section, Series, Table, Text
 
 NAMES = {
@@ -63,7 +64,7 @@ def _sentence(experiment: Experiment, found: Mapping[str, Record]) -> str:
     loop, once = found.get("stepping"), found.get("precomputed")
     if loop is None or once is None:
         left = [NAMES[way] for way in NAMES if way not in found]
-        return f"{text}not measured yet: {listing(left)}."
+        return f"{text}not measured yet: {in_words(left)}."
     faster = loop["epoch_seconds"] / once["epoch_seconds"]
     saved = loop["epoch_seconds"] - once["epoch_seconds"]
     text += (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, final
 
@@ -15,7 +15,6 @@ from fdgcl.experiments.measures.defaults_page import FREE_NAMES, defaults_page
 from fdgcl.experiments.measures.probing import probed
 from fdgcl.graphs import Graph, Splits, Targets
 from fdgcl.graphs.catalogue import CATALOGUE
-from fdgcl.report.page import Section
 
 FREE: Mapping[str, Callable[[Graph], Any]] = {
     "features": lambda graph: graph.features,
@@ -48,6 +47,7 @@ class Defaults(Measure):
         "without": [],
     }
     beside = frozenset({"parts", "candidate", "always", "without"})
+    show = staticmethod(defaults_page)
 
     def needs_settings(self, experiment: Experiment) -> bool:
         """Rows without training do not: other defaults leave them as they are."""
@@ -80,15 +80,6 @@ class Defaults(Measure):
             return model.fit_transform(graph)
 
         return probed(embed, graph, device, measure="auto")
-
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return defaults_page(experiments, records, absent)
 
 
 def splits_of(graph: Graph) -> Splits:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 
+from fdgcl._checks import in_words
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.accuracy_cells import NO_RESULT
 from fdgcl.experiments.measures.accuracy_notes import absences
@@ -16,7 +17,7 @@ from fdgcl.experiments.measures.defaults_sums import (
     standing,
 )
 from fdgcl.experiments.measures.scores import Scores
-from fdgcl.experiments.measures.words import listing, missing, records_of, seeds
+from fdgcl.experiments.measures.words import missing, records_of, seeds
 from fdgcl.report.numerals import plural
 from fdgcl.report.page import Block, Figure, Section, Series, Table, Text
 
@@ -144,7 +145,7 @@ class _Page:
         if ranked:
             texts.append(
                 Text(
-                    f"One of the two classes of {listing(ranked)} is rare: the probe "
+                    f"One of the two classes of {in_words(ranked)} is rare: the probe "
                     "chooses and is scored by ROC-AUC there, by accuracy elsewhere."
                 )
             )
@@ -185,11 +186,11 @@ class _Page:
             rows.append([label, *_cells(found)])
             if gone:
                 found = standing(self.results, variant, some)
-                rows.append([f"{label}, without {listing(gone)}", *_cells(found)])
+                rows.append([f"{label}, without {in_words(gone)}", *_cells(found)])
         columns = ["variant", "datasets", "mean distance", "worst", "above it on"]
         caption = (
             "Points between a variant and the best of "
-            f"{listing([FREE_NAMES[row] for row in self.rows])} on each dataset, by "
+            f"{in_words([FREE_NAMES[row] for row in self.rows])} on each dataset, by "
             "test scores of both: which row is best is not known beforehand. Datasets "
             "count where all of them are measured."
         )

@@ -61,6 +61,6 @@ def _sum_of_powers(series: NDArray[np.float64], count: int) -> NDArray[np.float6
     return total
 
 
-def log10_time(order: float, rate: float, frequency: float, x: float = 10.0) -> float:
-    """Decimal logarithm of the time at which `rate * frequency * tau^order` is x."""
-    return math.log10(x / (rate * frequency)) / order
+def log10_time(order: float, rate: float, frequency: float) -> float:
+    """Decimal logarithm of the time at which `rate * frequency * tau^order` is 10."""
+    return math.log10(10 / (rate * frequency)) / order

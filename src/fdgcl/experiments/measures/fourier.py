@@ -103,9 +103,9 @@ def response(
     return found.numpy()
 
 
-def smooth_share(energies: Numbers, lowest: float = LOWEST) -> float:
-    """The share of the energy in the lowest frequencies, a tenth of them by default."""
-    count = max(1, round(lowest * len(energies)))
+def smooth_share(energies: Numbers) -> float:
+    """The share of the energy in the lowest tenth of the frequencies."""
+    count = max(1, round(LOWEST * len(energies)))
     return float(energies[:count].sum() / energies.sum())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, final
 
 from fdgcl._checks import InputError, choose
@@ -15,7 +15,6 @@ from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.experiments.measures.graphs_page import graph_sections
 from fdgcl.graphs import GraphDataset
 from fdgcl.model import FDGCL
-from fdgcl.report.page import Section
 
 Embed = Callable[[FDGCL, GraphDataset], Any]
 
@@ -60,6 +59,8 @@ class GraphAccuracy(Measure):
 
     options: Mapping[str, Any] = {"parts": ["trained"], "kernel": "rbf"}
 
+    show = staticmethod(graph_sections)
+
     def units(self, experiment: Experiment, seeds: int) -> list[Unit]:
         """See the base class; what is not random is scored on other folds each time."""
         choose("kernel", experiment.options["kernel"], KERNELS)
@@ -98,12 +99,3 @@ class GraphAccuracy(Measure):
             }
             for fold in range(len(found.test[0]))
         ]
-
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return graph_sections(experiments, records, absent)

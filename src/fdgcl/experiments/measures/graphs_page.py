@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 
 from fdgcl.experiments.experiment import Experiment
-from fdgcl.experiments.measures.accuracy_cells import NO_RESULT, UNIT, bars
+from fdgcl.experiments.measures.accuracy_cells import (
+    NO_RESULT,
+    UNIT,
+    bars,
+    cost_cells,
+    validation,
+)
 from fdgcl.experiments.measures.accuracy_notes import absences, notes
 from fdgcl.experiments.measures.base import Record
 from fdgcl.experiments.measures.published import PUBLISHED
+from fdgcl.experiments.measures.scores import Scores
 from fdgcl.report.page import Block, Figure, Section, Table
 
 PAPER = "FD-GCL in the paper"
@@ -31,52 +38,25 @@ _CAPTION = (
 
 
 @dataclass(frozen=True)
-class _Folds:
-    """Accuracies in [0, 1] of one embedding, seed by seed and fold by fold."""
+class _Folds(Scores):
+    """Accuracies of one embedding, seed by seed: each the mean over the folds.
 
-    test: list[list[float]]
-    val: list[list[float]]
-    seconds: tuple[float, float]
-    memory_mib: float
+    Attributes:
+        within: Mean standard deviation over the folds of a seed, in percent.
+    """
+
+    within: float
 
     @classmethod
     def of(cls, records: Sequence[Record]) -> _Folds:
         seeds = sorted({record["seed"] for record in records})
         by_seed = [[r for r in records if r["seed"] == seed] for seed in seeds]
-        gpu = [r["peak_gpu_memory_mib"] for r in records if "peak_gpu_memory_mib" in r]
-        return cls(
-            [[record["test"] for record in group] for group in by_seed],
-            [[record["val"] for record in group] for group in by_seed],
-            (
-                fmean(record["train_seconds"] for record in records),
-                fmean(record["probe_seconds"] for record in records),
-            ),
-            max(gpu or [record["peak_memory_mib"] for record in records]),
-        )
-
-    @property
-    def mean(self) -> float:
-        """Mean test accuracy in percent."""
-        return 100 * fmean(fmean(row) for row in self.test)
-
-    @property
-    def std(self) -> float:
-        """Standard deviation over the seeds of the mean over the folds, in percent."""
-        return 100 * pstdev(fmean(row) for row in self.test)
-
-    @property
-    def within(self) -> float:
-        """Mean standard deviation over the folds of a seed, in percent."""
-        return 100 * fmean(pstdev(row) for row in self.test)
-
-    @property
-    def chosen(self) -> float:
-        """Mean accuracy in the cross-validation inside the training folds."""
-        return 100 * fmean(fmean(row) for row in self.val)
-
-    def __str__(self) -> str:
-        spread = f" ± {self.std:.2f}" if len(self.test) > 1 else ""
-        return f"{self.mean:.2f}{spread}"
+        means = {
+            part: tuple(fmean(r[part] for r in group) for group in by_seed)
+            for part in ("test", "val")
+        }
+        within = 100 * fmean(pstdev(r["test"] for r in group) for group in by_seed)
+        return cls(**{**vars(Scores.of(records)), **means}, within=within)
 
 
 def graph_sections(
@@ -161,11 +141,9 @@ def _details(lines: Mapping[str, Mapping[str, _Folds]]) -> Table:
         [
             name,
             label,
-            f"{one.chosen:.2f}",
+            validation(one),
             f"{one.within:.2f}",
-            f"{one.seconds[0]:.1f} s",
-            f"{one.seconds[1]:.1f} s",
-            f"{one.memory_mib:,.0f} MiB",
+            *cost_cells(one),
         ]
         for name, found in lines.items()
         for label, one in found.items()

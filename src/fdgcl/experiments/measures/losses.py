@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, final
 
@@ -17,7 +17,6 @@ from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.base import Measure, Record, Unit
 from fdgcl.experiments.measures.losses_page import curves_page
 from fdgcl.graphs import Graph
-from fdgcl.report.page import Section
 from fdgcl.training import (
     EpochRecord,
     NonFiniteLossError,
@@ -40,6 +39,8 @@ class LossCurves(Measure):
     """
 
     options: Mapping[str, Any] = {"epochs": 100, "splits": 0}
+
+    show = staticmethod(curves_page)
 
     def units(self, experiment: Experiment, seeds: int) -> list[Unit]:
         """One for each seed."""
@@ -75,15 +76,6 @@ class LossCurves(Measure):
                 last = len(model.history_)
                 records.append({"epoch": last, "failure": str(error)})
         return records
-
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return curves_page(experiments, records, absent)
 
 
 def grid(epochs: int) -> tuple[int, ...]:

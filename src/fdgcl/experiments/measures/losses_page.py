@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 
+from fdgcl._checks import in_words
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.base import Record
 from fdgcl.experiments.measures.words import (
     capital,
-    listing,
     missing,
     records_of,
     seeds,
@@ -126,7 +126,7 @@ def _claim(title: str, curves: Sequence[Curve]) -> str:
         f"here{_certainty(ours, rival)}; of the {len(others)} others {len(falling)} "
         f"{'loses' if len(falling) == 1 else 'lose'} more than {FALL:g} point"
     )
-    text += f" ({listing(falling)})." if falling else "."
+    text += f" ({in_words(falling)})." if falling else "."
     top = max(curves, key=lambda curve: curve.mean[-1])
     own = "it is the same" if top is ours else f"{ours.label} has {ours.mean[-1]:.1f}"
     return (

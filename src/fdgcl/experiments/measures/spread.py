@@ -1,52 +1,11 @@
-"""How a view's rows spread: over dimensions, and around the mean of a class."""
+"""How a view's rows spread around the mean of a class, and both views on a map."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from scipy.sparse.linalg import eigsh
 
 Rows = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Components:
-    """The principal components of a view.
-
-    Attributes:
-        shares: Shares of the variance that the first components explain, descending.
-        effective: How many components share the variance: `(sum s)^2 / sum s^2`.
-    """
-
-    shares: tuple[float, ...]
-    effective: float
-
-
-def principal_components(
-    z: Rows, count: int = 30, device: torch.device | str = "cpu"
-) -> Components:
-    """Principal components of the centred rows; a view that does not vary has none."""
-    rows = torch.from_numpy(np.array(z)).to(device)
-    rows = rows - rows.mean(0)
-    wide = rows.shape[1] > len(rows)
-    gram = rows @ rows.T if wide else rows.T @ rows
-    matrix = gram.double().cpu().numpy()
-    total = float(np.trace(matrix))
-    if total == 0:
-        return Components((), 0.0)
-    matrix /= total
-    kept = min(count, len(matrix))
-    if kept > len(matrix) // 2:
-        values = np.linalg.eigvalsh(matrix)[::-1][:kept]
-    else:
-        start = np.random.default_rng(0).standard_normal(len(matrix))
-        values = np.sort(eigsh(matrix, k=kept, v0=start, return_eigenvectors=False))
-        values = values[::-1]
-    shares = tuple(float(value) for value in values.clip(0))
-    return Components(shares, float(1 / np.square(matrix).sum()))
 
 
 def core_ratio(points: NDArray[np.floating]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, final
 
@@ -31,7 +31,6 @@ from fdgcl.experiments.measures.fourier import (
 from fdgcl.experiments.measures.theorem_page import theorem_page
 from fdgcl.graphs import Graph
 from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
-from fdgcl.report.page import Section
 
 ORDERS = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 PAIRS = ((0.01, 1.0), (0.1, 0.2), (0.5, 0.9), (0.9, 1.0))
@@ -49,6 +48,8 @@ class Theorem(Measure):
     proof's expansion says of it, one `solution` each for the equation's own solution
     and for the solver's, and the `times` from which on the smaller order keeps more.
     """
+
+    show = staticmethod(theorem_page)
 
     def units(
         self,
@@ -74,15 +75,6 @@ class Theorem(Measure):
             _solution(prepared, spectrum, prepared.settings.solver),
             _times(prepared, spectrum),
         ]
-
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return theorem_page(experiments, records, absent)
 
 
 def _graph(prepared: DiffusionPreparation, spectrum: Spectrum) -> Record:

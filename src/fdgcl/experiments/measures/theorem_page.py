@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from fdgcl._checks import in_words
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.base import Record
 from fdgcl.experiments.measures.theorem_figures import figures
-from fdgcl.experiments.measures.words import capital, listing, missing, records_of
+from fdgcl.experiments.measures.words import capital, missing, records_of
 from fdgcl.report.page import Block, Section, Table, Text
 
 CLAIMS = (
@@ -102,7 +103,7 @@ def _summary(found: Mapping[str, Sequence[Finding]], exact: bool) -> str:
     whole = [capital(name) for name, failed in names.items() if not failed]
     sentences = [f"{whose}:"]
     if whole:
-        sentences.append(f"all {len(CLAIMS)} statements hold on {listing(whole)}.")
+        sentences.append(f"all {len(CLAIMS)} statements hold on {in_words(whole)}.")
     for name, claims in found.items():
         failed = [
             f"{claim} ({finding.numbers})"

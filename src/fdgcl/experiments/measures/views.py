@@ -17,14 +17,14 @@ from fdgcl.experiments.measures.spread import (
     Rows,
     core_ratio,
     joint_map,
-    principal_components,
 )
 from fdgcl.experiments.measures.views_page import views_page
 from fdgcl.graphs import Graph
-from fdgcl.report.page import Section
+from fdgcl.report.principal import principal
 from fdgcl.training import EpochRecord, TrainingWarning
 
 FIGURES = ("maps", "components", "separation")
+COMPONENTS = 30  # principal ones that are drawn
 
 
 @final
@@ -42,6 +42,8 @@ class Views(Measure):
         "every": 1,
         "first_class": 0,
     }
+
+    show = staticmethod(views_page)
 
     def units(self, experiment: Experiment, seeds: int) -> list[Unit]:
         """One for each seed."""
@@ -80,22 +82,13 @@ class Views(Measure):
         for stage, fitted in (("untrained", untrained), ("trained", model)):
             pair = _by_order(fitted.check().orders, fitted.views(graph))
             if "components" in figures:
-                records += [_components(stage, o, z, place) for o, z in pair]
+                records += [_components(stage, o, z) for o, z in pair]
             if "maps" in figures:
                 codes = _ordered(np.unique(y[y >= 0]).tolist(), options["first_class"])
                 records += [_cores(stage, pair, y, code) for code in codes]
         if "maps" in figures:
             records += [_map(pair, y, code, unit.seed) for code in codes]
         return records
-
-    def show(
-        self,
-        experiments: Sequence[Experiment],
-        records: Sequence[Record],
-        absent: Mapping[str, str],
-    ) -> list[Section]:
-        """See the base class."""
-        return views_page(experiments, records, absent)
 
 
 Pair = list[tuple[float, Rows]]
@@ -124,14 +117,14 @@ def _ratios(epoch: int, ratios: list[float]) -> Record:
     return {"what": "separation", "epoch": epoch, "ratios": ratios}
 
 
-def _components(stage: str, order: float, z: Rows, place: Any) -> Record:
-    found = principal_components(z, device=place)
+def _components(stage: str, order: float, z: Rows) -> Record:
+    found = principal(z)
     return {
         "what": "components",
         "stage": stage,
         "order": order,
-        "shares": list(found.shares),
-        "effective": found.effective,
+        "shares": found.shares[:COMPONENTS].tolist(),
+        "effective": found.effective_rank,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 
+from fdgcl._checks import in_words
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.base import Record
 from fdgcl.report.page import Text
@@ -31,15 +32,8 @@ def missing(
         elif len(left) == len(here):
             sentences.append(f"{dataset} is not measured yet.")
         elif left:
-            sentences.append(f"{dataset}: not measured yet: {listing(left)}.")
+            sentences.append(f"{dataset}: not measured yet: {in_words(left)}.")
     return [Text(sentence.replace("..", ".")) for sentence in sentences]
-
-
-def listing(names: Sequence[str]) -> str:
-    """The names as `a, b and c`."""
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def verdict(holds: bool) -> str:
@@ -54,13 +48,13 @@ def seeds(records: Sequence[Record]) -> str:
         return f"seed {found[0]}"
     if found == list(range(found[0], found[-1] + 1)):
         return f"seeds {found[0]} to {found[-1]}"
-    return f"seeds {listing([str(seed) for seed in found])}"
+    return f"seeds {in_words([str(seed) for seed in found])}"
 
 
-def mean_std(values: Sequence[float], digits: int = 2) -> str:
+def mean_std(values: Sequence[float]) -> str:
     """Mean and, with more than one value, standard deviation."""
-    spread = f" ± {pstdev(values):.{digits}f}" if len(values) > 1 else ""
-    return f"{fmean(values):.{digits}f}{spread}"
+    spread = f" ± {pstdev(values):.2f}" if len(values) > 1 else ""
+    return f"{fmean(values):.2f}{spread}"
 
 
 def capital(name: str) -> str:

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from fdgcl._checks import InputError
-from fdgcl.graphs.files.parquet import kind_of, numbers_of
-from fdgcl.graphs.files.table import Batch, Kind, Table
+from fdgcl.graphs.files.typed import TypedTable
 
 _IPC_MAGIC = b"ARROW1"
 
@@ -49,7 +47,7 @@ def read_ipc(path: Path) -> ArrowTable:
         raise InputError(message) from error
 
 
-class ArrowTable(Table):
+class ArrowTable(TypedTable):
     """A table in memory.
 
     A pandas index counts as a column unless it only numbers the rows.
@@ -72,7 +70,8 @@ class ArrowTable(Table):
             reason = str(error).splitlines()[0]
             message = f"{where} cannot be read as a table: {reason}"
             raise InputError(message) from error
-        self.names = tuple(map(str, self._table.column_names))
+        self._schema = self._table.schema
+        self.names = tuple(map(str, self._schema.names))
         if not self.names:
             message = f"{where} has no columns"
             raise InputError(message)
@@ -81,10 +80,6 @@ class ArrowTable(Table):
     def num_rows(self) -> int:
         """Number of rows."""
         return int(self._table.num_rows)
-
-    def kind(self, column: int) -> Kind:
-        """What the column's type says it holds."""
-        return kind_of(self._table.schema.field(column).type)
 
     def columns(
         self,
@@ -104,28 +99,6 @@ class ArrowTable(Table):
         columns = self.columns(wanted)
         for first in range(skip, self.num_rows, rows):
             yield first, [_one(column.slice(first, rows)) for column in columns]
-
-    def read(
-        self, as_is: Sequence[int], numbers: Sequence[int] = ()
-    ) -> tuple[list[pa.ChunkedArray], list[pa.ChunkedArray]]:
-        """Return columns of their own types, and columns as float32."""
-        found = [
-            numbers_of(self, column, number)
-            for column, number in zip(self.columns(numbers), numbers, strict=True)
-        ]
-        return self.columns(as_is), found
-
-    def batches(
-        self, as_is: Sequence[int], numbers: Sequence[int] = (), *, rows: int, skip: int
-    ) -> Iterator[Batch]:
-        """Return what `read` does by parts."""
-        wanted = [*as_is, *numbers]
-        for first, columns in self.column_batches(wanted, rows=rows, skip=skip):
-            found = np.empty((len(columns[0]), len(numbers)), np.float32)
-            for place, number in enumerate(numbers):
-                column = numbers_of(self, columns[len(as_is) + place], number, first)
-                found[:, place] = column.to_numpy(zero_copy_only=False)
-            yield Batch(first, columns[: len(as_is)], found)
 
 
 def _is_pandas(value: Any) -> bool:

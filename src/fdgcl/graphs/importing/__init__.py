@@ -11,15 +11,12 @@ Each stage leaves what it has done in files; killed, the same call goes on from 
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 from fdgcl._checks import InputError
 from fdgcl._memory import resident_bytes
 from fdgcl._progress import Progress, silent
-from fdgcl.graphs.files.options import TableOptions
 from fdgcl.graphs.importing.budget import Budget
 from fdgcl.graphs.importing.planning import ImportPlan, plan_import
 from fdgcl.graphs.importing.request import (
@@ -35,7 +32,6 @@ from fdgcl.graphs.store.store import Store, manifest_path
 __all__ = [
     "ImportPlan",
     "Request",
-    "import_graph",
     "kind_to_make",
     "one_table",
     "plan_import",
@@ -43,17 +39,8 @@ __all__ = [
 ]
 
 
-def import_graph(
-    edges: str | os.PathLike[str],
-    store_folder: str | os.PathLike[str],
-    features: str | os.PathLike[str] | None = None,
-    *,
-    direction: str = "symmetric",
-    memory: int,
-    name: str | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-    **options: Any,
+def run_request(
+    request: Request, folder: Path, memory: int, progress: Progress | None = None
 ) -> Store:
     """Write a graph in files as a store, without ever holding all of it.
 
@@ -65,40 +52,15 @@ def import_graph(
     it returns at once. The result does not depend on `memory`, nor on interruptions.
 
     Args:
-        edges: The edge list, Parquet or text.
-        store_folder: The store to be: a new or empty folder, or one begun before.
-        features: Parquet, text or `.npy`; or the kind of features to make, as
-            `structural_features` has it: `spectral` (also without any), `degree` or
-            `random`, of which a store of one direction has `random` ones alone.
-        direction: Whom a node gathers from: `symmetric` (from both sides, each pair at
-            its larger weight), `out` (those it points to) or `in`.
+        request: What to import.
+        folder: The store to be: a new or empty folder, or one begun before.
         memory: Bytes that this process may hold in all.
-        name: Short name; by default the edge list's file name without suffixes.
-        seed: Seed of features that are made.
         progress: Called with the stage, what is done of it, and how much there is.
-        **options: How to read the tables, as `TableOptions` has them: source, target,
-            weight, id_column, by_order, drop, ...; of `missing`, error and drop-edges.
 
     Raises:
         InputError: A file does not fit, the memory or the disk will not do, or the
             folder holds something else; the message says what.
     """
-    request = Request(
-        Path(edges),
-        one_table(features),
-        TableOptions.of(options),
-        direction=direction,
-        name=name,
-        seed=seed,
-        made=kind_to_make(features),
-    )
-    return run_request(request, Path(store_folder), memory, progress)
-
-
-def run_request(
-    request: Request, folder: Path, memory: int, progress: Progress | None = None
-) -> Store:
-    """Do what `import_graph` does."""
     request.check()
     known = request.compare(folder)
     if known and manifest_path(folder).is_file():

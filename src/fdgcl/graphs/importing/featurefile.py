@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fdgcl._progress import Progress
 from fdgcl.graphs.files.features import (
     columns_but,
     key_column,
@@ -20,9 +19,8 @@ from fdgcl.graphs.files.table import Table, existing_file
 from fdgcl.graphs.files.telling import array_line, table_line
 from fdgcl.graphs.importing.arrayfile import ArrayFeatures, ArrayFile
 from fdgcl.graphs.importing.edgefile import EdgeFile
-from fdgcl.graphs.importing.featurefit import ArrayFit, Fitted, Room, TableFit
+from fdgcl.graphs.importing.featurefit import ArrayFit, Fitted, TableFit
 from fdgcl.graphs.importing.featuresource import Features, TableFeatures
-from fdgcl.graphs.importing.fitcost import FitCost
 from fdgcl.graphs.importing.tables import estimated_rows, refuse_whole
 
 
@@ -93,24 +91,9 @@ class FeatureFile:
         """Whether that is no guess."""
         return self.array is not None or self.table.num_rows is not None
 
-    def cost(self) -> FitCost:
-        """The memory that it takes to look at all features."""
-        return self._fit.cost()
-
-    def guess(self) -> tuple[int, bool]:
-        """How many features there will be, by the first rows, and whether exactly."""
-        return self._fit.guess()
-
-    def fit(self, room: Room, progress: Progress) -> Fitted:
-        """Look at all rows.
-
-        Raises:
-            InputError: A value is none that its column can have, or no column is left.
-        """
-        return self._fit.run(room, progress)
-
     @cached_property
-    def _fit(self) -> TableFit | ArrayFit:
+    def fit(self) -> TableFit | ArrayFit:
+        """Finds out what becomes of its columns."""
         overrides = overrides_of(self.options)
         if self.array is not None:
             return ArrayFit(self.array, overrides)

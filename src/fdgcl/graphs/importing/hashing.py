@@ -6,21 +6,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fdgcl.graphs.schema.hashing import mixed
+
 Hashes = NDArray[np.uint64]
 
 _PERIOD = 64
 # Texts are hashed in parts of about so many bytes; each takes 24 more on the way.
 _PART_BYTES = 1 << 20
-
-
-def mixed(numbers: NDArray[np.int64]) -> Hashes:
-    """Numbers spread over all 64 bits, no two alike (the finaliser of SplitMix64)."""
-    bits = numbers.astype(np.uint64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        bits ^= bits >> np.uint64(shift)
-        bits *= np.uint64(factor)
-    bits ^= bits >> np.uint64(31)
-    return bits
 
 
 class TextHash:

@@ -13,8 +13,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
+from fdgcl.graphs import ids as node_ids
 from fdgcl.graphs.importing.columns import as_text, matching_numbers
-from fdgcl.graphs.importing.hashing import TextHash, mixed
+from fdgcl.graphs.importing.hashing import TextHash
+from fdgcl.graphs.schema.hashing import mixed
 from fdgcl.graphs.store.arrays import StoredArray
 from fdgcl.graphs.store.store import id_ends_path, ids_path
 
@@ -25,7 +27,6 @@ BYTES_PER_NODE = 24
 # A table of all numbers between the least and the largest, while few are missing.
 _DENSE_UP_TO = 3
 _BLOCK = 1 << 18
-_SHOWN = 3
 
 
 class NodeIndex(ABC):
@@ -148,7 +149,7 @@ def build_index(folder: Path, nodes: int, kind: str, what: str) -> NodeIndex:
             return index
     found, counts = np.unique(stored.read(0, nodes), return_counts=True)
     often = found[counts > 1].tolist()
-    raise _repeated(what, len(often), often)
+    raise _repeated(what, often)
 
 
 def _index_texts(data: StoredArray, ends: StoredArray, what: str) -> NodeIndex:
@@ -171,7 +172,7 @@ def _index_texts(data: StoredArray, ends: StoredArray, what: str) -> NodeIndex:
 
         same = _same_texts(twins, text)
         if same:
-            raise _repeated(what, len(same), same)
+            raise _repeated(what, same)
         # Two different texts met: another function will part them.
         seed += 1
 
@@ -214,6 +215,6 @@ def place_type(nodes: int) -> type[np.int32] | type[np.int64]:
     return np.int32 if nodes < 2**31 else np.int64
 
 
-def _repeated(what: str, count: int, often: list[int] | list[str]) -> InputError:
-    shown = ", ".join(map(repr, often[:_SHOWN])) + (", ..." if count > _SHOWN else "")
-    return InputError(f"{what} repeats {count:,} ids, such as {shown}")
+def _repeated(what: str, often: list[int] | list[str]) -> InputError:
+    shown = node_ids.examples(pa.array(often))
+    return InputError(f"{what} repeats {len(often):,} ids, such as {shown}")

@@ -77,12 +77,9 @@ class NodeFinder:
             )
             raise InputError(message)
         if nodes.ids != "text" or self.features is not None:
-            self._fits(nodes.count if nodes.ids != "numbers" else 0)
+            self.budget.check(nodes.count if nodes.ids != "numbers" else 0)
         write_json(note, asdict(nodes))
         return nodes
-
-    def _fits(self, count: int) -> None:
-        self.budget.check(count)
 
     def _of_edges(self) -> Nodes:
         try:
@@ -98,7 +95,7 @@ class NodeFinder:
         typed = self.edges.table.typed
         for batch in self.edges.batches(self.limits.batch_rows):
             found.add(batch, typed=typed)
-            self._fits(found.count)
+            self.budget.check(found.count)
             self._tell(batch.first + len(batch), self.edges.rows)
         return found.finish()
 
@@ -110,7 +107,7 @@ class NodeFinder:
         with TextWriter(ids_path(self.folder), id_ends_path(self.folder)) as writer:
             for texts in found.finish():
                 writer.append(texts)
-                self._fits(writer.rows)
+                self.budget.check(writer.rows)
         return Nodes(writer.rows, "text")
 
     def _of_features(self) -> Nodes:

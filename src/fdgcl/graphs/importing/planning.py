@@ -54,9 +54,9 @@ def plan_import(request: Request, memory: int) -> ImportPlan:
     width, width_known = COLUMNS, True
     if file is not None:
         indexed = nodes if file.key is not None else 0
-        budget.check_fit(file.cost())
-        least = max(budget.least(indexed), budget.least_fit(file.cost()))
-        width, width_known = file.guess()
+        budget.check_fit(file.fit.cost())
+        least = max(budget.least(indexed), budget.least_fit(file.fit.cost()))
+        width, width_known = file.fit.guess()
     budget.check(indexed)
     making = 0
     if request.structural is not None:

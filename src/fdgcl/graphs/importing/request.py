@@ -28,7 +28,20 @@ _REFUSED = "refused"
 
 @dataclass(frozen=True)
 class Request:
-    """All that the result depends on; `import_graph` says what each is."""
+    """All that the result depends on.
+
+    Attributes:
+        edges: The edge list, Parquet or text.
+        features: Parquet, text or `.npy`; None for features that are made.
+        tables: How to read both; of `missing`, error and drop-edges.
+        direction: Whom a node gathers from: `symmetric` (from both sides, each pair at
+            its larger weight), `out` (those it points to) or `in`.
+        name: Short name; by default the edge list's file name without suffixes.
+        seed: Seed of features that are made.
+        made: The kind of features to make, as `structural_features` has it: `spectral`
+            (also without any), `degree` or `random`, of which a store of one direction
+            has `random` ones alone.
+    """
 
     edges: Path
     features: Path | None = None

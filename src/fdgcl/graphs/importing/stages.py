@@ -75,7 +75,7 @@ class Import:
         _ = self._edge_file.weighted
         if self._feature_file is not None:
             self._feature_file.open()
-            self.budget.check_fit(self._feature_file.cost())
+            self.budget.check_fit(self._feature_file.fit.cost())
         give_back()
 
     def run(self) -> None:
@@ -146,7 +146,7 @@ class Import:
         if self.limits is not None:
             rows, columns = self.limits.feature_rows, self.limits.feature_inputs
             room = Room(self.budget.work, rows, columns)
-        fitted = file.fit(room, self.progress)
+        fitted = file.fit.run(room, self.progress)
         write_json(self._note, {"key": file.key, "fitted": fitted.to_dict()})
         return fitted
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from fdgcl.graphs.schema.columns import (
     CATEGORIES,
-    SCALINGS,
     ColumnSchema,
     Overrides,
 )
@@ -22,7 +21,6 @@ from fdgcl.graphs.schema.surprises import Encoded, Surprises
 
 __all__ = [
     "CATEGORIES",
-    "SCALINGS",
     "ColumnSchema",
     "Encoded",
     "FeatureSchema",

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from fdgcl._checks import choose
+from fdgcl.graphs.files.options import SCALINGS
 from fdgcl.graphs.schema.hashing import HASH_COLUMNS
 
-SCALINGS = ("auto", "none", "standard", "robust")
 NUMBERS = ("as-is", "standard", "robust", "boolean")
 CATEGORIES = ("one-hot", "hashed")
 # The reason that is reported for numbers which the table holds as text.

@@ -18,10 +18,10 @@ _SCALES = {
 _CYCLES = {"day": "time of day", "week": "week", "year": "year"}
 
 
-def listed(names: Sequence[str], shown: int = _SHOWN) -> str:
+def listed(names: Sequence[str]) -> str:
     """Return names as a phrase: "a, b and c", "a, b and 7 more"."""
-    if len(names) > shown:
-        return f"{', '.join(names[: shown - 1])} and {len(names) - shown + 1} more"
+    if len(names) > _SHOWN:
+        return f"{', '.join(names[: _SHOWN - 1])} and {len(names) - _SHOWN + 1} more"
     return in_words(names)
 
 

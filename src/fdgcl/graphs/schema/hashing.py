@@ -13,9 +13,14 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 _ROUNDS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
 
-def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread numbers over all 64 bits, no two alike (SplitMix64)."""
-    bits = numbers + _STEP
+def hashed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread numbers, those that count too, over all 64 bits (SplitMix64)."""
+    return mixed(numbers + _STEP)
+
+
+def mixed(numbers: NDArray[np.int64] | NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Numbers spread over all 64 bits, no two alike (the finaliser of SplitMix64)."""
+    bits = numbers.astype(np.uint64)
     for shift, factor in _ROUNDS:
         bits ^= bits >> np.uint64(shift)
         bits *= np.uint64(factor)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fdgcl.graphs.schema.hashing import mixed
+from fdgcl.graphs.schema.hashing import hashed
 
 Floats = NDArray[np.float64]
 
@@ -169,7 +169,7 @@ class RowSample:
     def update(self, block: Floats, first: int) -> None:
         """Take in a block (columns, rows) that starts with the row `first`."""
         rows = np.arange(first, first + block.shape[1], dtype=np.uint64)
-        hashes = mixed(rows)
+        hashes = hashed(rows)
         chosen = np.flatnonzero(hashes <= self._limit)
         self._hashes.append(hashes[chosen])
         self._values.append(block[:, chosen])
@@ -220,7 +220,7 @@ class DistinctNumbers:
         if values.dtype.kind == "f":
             self.distinct = not bool((values != np.trunc(values)).any())
             values = np.asarray(values, np.float64).view(np.uint64)
-        hashes = mixed(values.astype(np.uint64))
+        hashes = hashed(values.astype(np.uint64))
         pool = np.concatenate([self._pool, hashes[hashes <= self._limit]])
         pool.sort()
         self.distinct = self.distinct and not bool((pool[1:] == pool[:-1]).any())

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
 from fdgcl.graphs.files.names import MISSING
+from fdgcl.graphs.target_columns import is_list
 
 Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 Floats = NDArray[np.float64]
@@ -57,7 +58,7 @@ def kind_of(kind: pa.DataType) -> tuple[str, str]:
     for test, found in tests:
         if test(kind):
             return found, ""
-    if _is_list(kind):
+    if is_list(kind):
         inner, _ = kind_of(kind.value_type)
         if inner in ("number", "boolean"):
             return "vector", ""
@@ -91,15 +92,6 @@ def _is_text(kind: pa.DataType) -> bool:
 def _is_time(kind: pa.DataType) -> bool:
     types = pa.types
     return bool(types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind))
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(
-        types.is_list(kind)
-        or types.is_large_list(kind)
-        or types.is_fixed_size_list(kind)
-    )
 
 
 def plain_array(column: Column) -> pa.Array:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
 from fdgcl._files import write_json
+from fdgcl._html import Fact, table
 from fdgcl._version import __version__
 from fdgcl.graphs.store.arrays import DamagedError, StoredArray
 
@@ -69,17 +70,18 @@ class Manifest:
     reading: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Store:
     """A finished store.
 
     Example:
         >>> import pyarrow as pa, pyarrow.parquet as pq
-        >>> from fdgcl.graphs.importing import import_graph
+        >>> from fdgcl.graphs.importing import Request, run_request
         >>> from fdgcl.graphs.store import Store
         >>> edges = pa.table({"source": ["ann", "bob"], "target": ["bob", "cid"]})
         >>> pq.write_table(edges, "edges.parquet")
-        >>> _ = import_graph("edges.parquet", "store", memory=2**31)
+        >>> request = Request(Path("edges.parquet"))
+        >>> _ = run_request(request, Path("store"), memory=2**31)
         >>> store = Store.open("store")
         >>> store.manifest.nodes, store.read_ids(0, 3).tolist()
         (3, ['ann', 'bob', 'cid'])
@@ -87,6 +89,26 @@ class Store:
 
     folder: Path
     manifest: Manifest
+
+    def __repr__(self) -> str:
+        sizes = (
+            f"{self.num_nodes} nodes, {self.num_edges} edges, "
+            f"{self.num_features} features"
+        )
+        return f"Store({self.name!r}: {sizes}; in {self.folder}, from {self.source})"
+
+    def _repr_html_(self) -> str:
+        """Show sizes, places and what was read as what, as notebooks do."""
+        facts: list[tuple[str, Fact]] = [
+            ("nodes", self.num_nodes),
+            ("edges", self.num_edges),
+            ("direction", self.manifest.direction),
+            ("features", self.num_features),
+            ("folder", str(self.folder)),
+            ("source", self.source),
+            ("read as", self.manifest.reading),
+        ]
+        return table(f"Store {self.name}", facts)
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:

@@ -156,7 +156,7 @@ def _orders(given: Sequence[float]) -> tuple[float, ...]:
         message = f"there must be at most {MOST_ORDERS} orders, got {len(orders)}"
         raise InputError(message)
     for order in orders:
-        check_order(order)
+        check_order(order, "orders")
     return orders
 
 

@@ -75,7 +75,11 @@ class FittingPlan(Plan):
 
 
 def make_plan(
-    load: Workload, strategy: str = "auto", *, can_precompute: bool = True
+    load: Workload,
+    strategy: str = "auto",
+    *,
+    can_precompute: bool = True,
+    memory: int | None = None,
 ) -> FittingPlan:
     """Weigh both strategies.
 
@@ -83,6 +87,7 @@ def make_plan(
         load: The sizes.
         strategy: `auto`, or the one to take whatever it costs.
         can_precompute: False where the dynamics has trained parameters.
+        memory: The bound on it; None where there is none.
 
     Example:
         >>> load = Workload(10, 30, 4, 40, 3, 5, 2, epochs=7, batch_size=None)
@@ -111,10 +116,14 @@ def make_plan(
     columns = load.features if precompute else load.dim
     products = load.products * passes * columns * load.relations
     flops = _dense_flops(load) if precompute or _is_dense(load) else 0.0
+    peak = _peak_bytes(load, chosen)
     return FittingPlan(
         does=_does(load, chosen, reason, products, flops),
-        peak_bytes=_peak_bytes(load, chosen),
+        peak_bytes=peak,
         aside="input aside",
+        memory=memory,
+        least_bytes=peak,
+        purpose="for a graph in memory",
         sparse_products=products,
         dense_flops=flops,
         strategy=chosen,

@@ -101,7 +101,8 @@ class DiffusionPreparation(ViewPreparation):
         if strategy == "auto" and {"local", "global"} & set(self.settings.keep):
             # All features are diffused for the embedding, whatever training does.
             strategy = "precompute"
-        return make_plan(load, strategy, can_precompute=fixed)
+        bound = self.resources.memory
+        return make_plan(load, strategy, can_precompute=fixed, memory=bound)
 
     @property
     def _products(self) -> int:

@@ -1,4 +1,4 @@
-"""The rates of `cost`, fitted to measured runs."""
+"""The rates of `fdgcl.planning.cost`, fitted to measured runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,19 @@ import numpy as np
 from scipy.optimize import nnls
 
 from fdgcl._checks import InputError
-from fdgcl.planning.cost import RATES, Problem, Rates, stage_seconds, stage_work
+from fdgcl.planning.cost import (
+    RATES,
+    Problem,
+    Rates,
+    diffuse_work,
+    embed_work,
+    import_work,
+    total,
+    train_work,
+)
 
+#: The commands that are measured, by which a fit knows what was done.
+STAGES = ("import", "diffuse", "train")
 #: From parts timed alone on two cores: a product of a hundred million entries takes
 #: 1.0 s with 8 columns and 1.8 s with 32; sorting, 13 ns a number; a checksum, 2 GB/s.
 #: A fit stays near them where the runs do not tell rates apart.
@@ -89,3 +100,34 @@ def residuals(
         }
         for measured in measurements
     ]
+
+
+def stage_seconds(problem: Problem, stage: str, *, rates: Rates = RATES) -> float:
+    """Seconds of a whole command, by its stage of `STAGES`."""
+    return total(stage_work(problem, stage), rates)
+
+
+def stage_work(problem: Problem, stage: str) -> dict[str, float]:
+    """Amounts of work of a whole command, by the names of `Rates`.
+
+    Args:
+        problem: The sizes.
+        stage: One of `STAGES`.
+
+    Raises:
+        InputError: There is no such stage.
+    """
+    p = problem
+    if stage == "import":
+        return import_work(p.edges, p.nodes, p.features)
+    if stage == "diffuse":
+        return diffuse_work(
+            p.nodes, p.entries, p.features, p.columns, p.products, p.orders
+        )
+    if stage == "train":
+        work = train_work(p.nodes, p.features, p.dim, p.epochs)
+        for name, amount in embed_work(p.nodes, p.features, p.dim).items():
+            work[name] = work.get(name, 0.0) + amount
+        return work
+    message = f"unknown stage {stage!r} (known: {', '.join(STAGES)})"
+    raise InputError(message)

@@ -11,7 +11,13 @@ from typing import Any
 
 from fdgcl._checks import InputError
 from fdgcl._memory import describe_size
-from fdgcl.benchmark.forecast import (
+from fdgcl.benchmark.outofcore import FORMAT
+from fdgcl.planning import Plan
+from fdgcl.planning.cost import Problem, Rates
+from fdgcl.report.numerals import number
+from fdgcl.report.page import Page, Section, Table, Text
+from scale.calibration import STAGES, Measurement, fit_rates, residuals
+from scale.forecast import (
     Machines,
     fitting_columns,
     forecast,
@@ -19,13 +25,7 @@ from fdgcl.benchmark.forecast import (
     limits,
     source_bytes,
 )
-from fdgcl.planning import Plan
-from fdgcl.planning.calibration import Measurement, fit_rates, residuals
-from fdgcl.planning.cost import STAGES, Problem, Rates
-from fdgcl.report.numerals import number
-from fdgcl.report.page import Page, Section, Table, Text
 
-FORMAT = "fdgcl-out-of-core-1"
 #: ogbn-papers100M by its published sizes; both ways of every edge are stored at most.
 PAPERS = {"nodes": 111_059_956, "edges": 1_615_685_872, "features": 128}
 MEMORY, BOUND = 24e9, 20e9

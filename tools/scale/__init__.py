@@ -1,0 +1,1 @@
+"""What the committed runs out of core say: rates fitted to them, and forecasts."""
