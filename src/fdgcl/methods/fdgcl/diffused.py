@@ -176,7 +176,7 @@ class Diffusion:
                 trained elsewhere says so.
         """
         text = store.fingerprint + json.dumps(wanted(settings), sort_keys=True)
-        if averages(store, settings):
+        if keeps_averages(store, settings):
             text += AVERAGE
         if columns is not None:
             text += columns.fingerprint
@@ -308,6 +308,6 @@ def wanted(settings: Settings) -> dict[str, Any]:
     return {name: known[name] for name in DIFFUSION_SETTINGS}
 
 
-def averages(store: Store, settings: Settings) -> bool:
+def keeps_averages(store: Store, settings: Settings) -> bool:
     """Whether means over the store's neighbours are kept beside the orders."""
     return averages_edges(settings.keep, store.manifest.direction)

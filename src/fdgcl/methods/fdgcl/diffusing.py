@@ -32,7 +32,7 @@ from fdgcl.methods.fdgcl.diffused import (
     Block,
     Diffusion,
     Recipe,
-    averages,
+    keeps_averages,
     wanted,
 )
 from fdgcl.methods.fdgcl.settings import Settings
@@ -152,7 +152,7 @@ def begin(
         findings=findings,
         correlation=correlation,
         scale=features.scale,
-        averages=averages(store, settings),
+        averages=keeps_averages(store, settings),
     )
     diffusion.begin(recipe)
     if progress is not None:

@@ -11,7 +11,7 @@ from fdgcl._memory import resident_bytes
 from fdgcl.executors.base import cores
 from fdgcl.graphs.store.row_blocks import RowBlocks
 from fdgcl.graphs.store.store import Manifest, Store
-from fdgcl.methods.fdgcl.diffused import averages
+from fdgcl.methods.fdgcl.diffused import keeps_averages
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.planning import Plan, check_memory
 from fdgcl.planning.cost import diffuse_seconds, diffused_bytes
@@ -87,7 +87,7 @@ def plan_diffusion(
     check_count("workers", workers)
     threads = threads or max(1, cores() // workers)
     manifest = store.manifest
-    orders, means = len(settings.orders), int(averages(store, settings))
+    orders, means = len(settings.orders), int(keeps_averages(store, settings))
     itemsize = 8 if wide or settings.dtype == "float64" else 4
     blocks = RowBlocks.of(store)
     base = resident_bytes()
