@@ -60,20 +60,18 @@ def test_they_are_those_in_memory(
     monkeypatch.setattr(DiffusedFeatures, "block_rows", max(2, NODES // blocks))
     direction = store.manifest.direction
     weights = {"out": 0.5, "features": 2.0, "in": 3.0, "global": 1.0}
-    model = model_of(keep_weight=tuple(weights.values()), feature_scaling="columns")
+    common = {"feature_scaling": "columns"}
+    if direction != "symmetric":
+        common["direction"] = direction
+    model = model_of(keep_weight=tuple(weights.values()), **common)
     z = model.fit_transform(store)
     assert model.config.decisions["kept"] == BLOCKS[direction]
     # In memory all blocks can be had: those are asked for that the store has.
     keep = [
         name for name in ASKED if direction == "symmetric" or name in BLOCKS[direction]
     ]
-    chosen = None if direction == "symmetric" else direction
-    other = model_of(
-        keep=keep,
-        keep_weight=[weights[name] for name in keep],
-        feature_scaling="columns",
-        direction=chosen,
-    )
+    each = [weights[name] for name in keep]
+    other = model_of(keep=keep, keep_weight=each, **common)
     graph = in_memory(store)
     assert_agree(z, other.fit_transform(graph))
     assert other.config.decisions["kept"] == BLOCKS[direction]
