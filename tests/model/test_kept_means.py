@@ -17,6 +17,7 @@ from fdgcl._checks import InputError
 from fdgcl.methods.fdgcl import DiffusedFeatures
 from fdgcl.methods.fdgcl.kept_blocks import block_weights
 from fdgcl.methods.fdgcl.preparation import prepare
+from fdgcl.methods.resources import Resources
 from tolerances import assert_agree
 
 NODES, FEATURES, DIM = 40, 5, 4
@@ -69,7 +70,8 @@ def means(graph: Graph) -> dict[str, Array]:
 
 
 def unit(block: Array) -> Array:
-    return block / np.sqrt(np.square(block).sum(1).mean())
+    length: float = np.sqrt(np.square(block).sum(1).mean())
+    return block / length
 
 
 def fitted(graph: Graph, **settings: Any) -> tuple[FDGCL, NDArray[np.float32]]:
@@ -188,13 +190,7 @@ def test_each_edge_type_has_its_own_mean() -> None:
     x = dense(graph.features)
     each = [mean(dense(part).T, x) for part in parts.values()]
     assert_agree(z[:, DIM:], unit(np.hstack(each)))
-    assert model.prepare(graph, _resources()).width == z.shape[1]
-
-
-def _resources() -> Any:
-    from fdgcl.methods.resources import Resources
-
-    return Resources()
+    assert model.prepare(graph, Resources()).width == z.shape[1]
 
 
 def test_a_saved_model_embeds_as_before(tmp_path: Path) -> None:
