@@ -23,7 +23,8 @@ def test_epoch(
     """Forward, loss, backward and update, on features diffused before."""
     settings = prepared.settings
     source = prepared.source(torch.device("cpu"))
-    views = new_views(settings, prepared.graph.num_features, prepared.beta)
+    features, kept = prepared.graph.num_features, prepared.kept
+    views = new_views(settings, features, prepared.beta, kept=kept)
     options = TrainingOptions(settings.new_loss, settings.lr, fast=fast)
     training = ViewTraining(views, source, options)
     seen: list[EpochRecord] = []

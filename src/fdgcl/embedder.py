@@ -167,9 +167,9 @@ class GraphEmbedder(Fitted):
         Raises:
             InputError: Its features are not those of training.
         """
-        schema, columns = self.config.schema, self._fitted_model().columns
+        config, columns = self.config, self._fitted_model().columns
         prepared = self._method().prepare_other(
-            as_graph(graph), self.check(), schema, columns
+            as_graph(graph), self.check(), config.schema, columns, config.decisions
         )
         return prepared.within(resources)
 

@@ -28,6 +28,7 @@ CASES: list[dict[str, Any]] = [
     {"batch_size": 90, "epochs": 3},
     {"orders": (0.1, 0.5, 1.0), "loss": "vicreg", "epochs": 4},
     {"keep": ("features", "global"), "combine": "concat", "feature_scaling": "columns"},
+    {"keep": ("out", "features", "in"), "keep_weight": (0.5, 1.0, 2.0), "epochs": 3},
     {"standardize": False, "fast": False, "activation": "relu", "epochs": 4},
     {"time": 30.0, "step": 10.0, "rate": 0.5, "epochs": 4},  # amplifies
 ]

@@ -73,6 +73,7 @@ class SolverInLoop(ViewSource):
         # would make the loop slower than it needs to be.
         self._transposed = _to_torch(csr_array(matrix.T), dtype, place)
         self.num_rows, self.num_features = self._x.shape
+        self._averages = prepared.averaged(place)
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
         """See the base class; chosen rows cost as much as all of them."""
@@ -81,6 +82,8 @@ class SolverInLoop(ViewSource):
 
     def kept(self, name: str) -> Tensor:
         """See the base class."""
+        if name in self._averages:
+            return self._averages[name]
         view = _KEPT_VIEWS.get(name)
         return self._x if view is None else self._step(view, self._x)
 

@@ -60,7 +60,8 @@ def time_training(
     place = settings.torch_device
     # The transposed graph belongs to no way: every backward pass in a loop needs it.
     assert prepared.operator.matrix.transposed.nnz
-    views = new_views(settings, prepared.graph.num_features, prepared.beta)
+    features, kept = prepared.graph.num_features, prepared.kept
+    views = new_views(settings, features, prepared.beta, kept=kept)
     options = TrainingOptions(
         settings.new_loss,
         settings.lr,
@@ -101,12 +102,15 @@ def _source(
             settings.orders,
             settings.schedule,
             "autograd",
+            prepared.averaged(place),
         )
     if way == "polynomial":
-        return InLoop(prepared.features, *prepared.filters)
+        averages = prepared.averaged(place)
+        return InLoop(prepared.features, *prepared.filters, averages=averages)
     return DiffusedFeatures.diffuse(
         prepared.features,
         *prepared.filters,
+        averages=prepared.averaged(place),
         dtype=prepared.settings.torch_dtype,
         device=place,
     )

@@ -171,7 +171,8 @@ def _options(prepared: DiffusionPreparation) -> TrainingOptions:
 
 
 def _new_views(prepared: DiffusionPreparation) -> Encoders:
-    return new_views(prepared.settings, prepared.graph.num_features, prepared.beta)
+    features, kept = prepared.graph.num_features, prepared.kept
+    return new_views(prepared.settings, features, prepared.beta, kept=kept)
 
 
 def _embedding(views: Encoders, source: ViewSource) -> NDArray[np.float32]:

@@ -158,6 +158,7 @@ class Method(abc.ABC, Generic[S, M]):
         settings: S,
         schema: dict[str, Any],
         columns: ColumnScale | None,
+        decisions: dict[str, Any],  # noqa: ARG002
     ) -> Preparation[S]:
         """Prepare a graph for a model that is trained already, or refuse it.
 
@@ -166,6 +167,7 @@ class Method(abc.ABC, Generic[S, M]):
             settings: The model's.
             schema: What the training graph's features looked like.
             columns: What they were scaled by, if by anything.
+            decisions: What was left open in the settings and decided by that graph.
         """
         graph, made, ignored = matched(self.need_memory(data), settings, schema)
         prepared = self.prepare(graph, made, columns)

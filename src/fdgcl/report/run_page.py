@@ -167,7 +167,8 @@ def _dimensions(found: Findings) -> int | None:
     if not isinstance(settings, Settings):
         return None
     weights = view_weights(config.decisions["beta"], len(settings.orders))
-    combination = Combination(weights, settings.combine, settings.keep)
+    kept = config.decisions.get("kept", settings.keep)
+    combination = Combination(weights, settings.combine, kept)
     return combination.width(settings.dim, config.num_features, config.num_relations)
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fdgcl.methods.fdgcl.activations import ACTIVATIONS as ACTIVATIONS
     from fdgcl.methods.fdgcl.combination import COMBINATIONS as COMBINATIONS
-    from fdgcl.methods.fdgcl.combination import KEPT as KEPT
     from fdgcl.methods.fdgcl.combination import Combination as Combination
     from fdgcl.methods.fdgcl.combination import view_weights as view_weights
     from fdgcl.methods.fdgcl.diffused_features import (
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     )
     from fdgcl.methods.fdgcl.encoder import Encoders as Encoders
     from fdgcl.methods.fdgcl.in_loop import InLoop as InLoop
+    from fdgcl.methods.fdgcl.kept_blocks import KEPT as KEPT
     from fdgcl.methods.fdgcl.pairs import PAIRS as PAIRS
     from fdgcl.methods.fdgcl.pairs import pairs_of as pairs_of
     from fdgcl.methods.fdgcl.sources import ViewSource as ViewSource
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _HOME = {
     "ACTIVATIONS": "activations",
     "COMBINATIONS": "combination",
-    "KEPT": "combination",
+    "KEPT": "kept_blocks",
     "Combination": "combination",
     "view_weights": "combination",
     "Encoders": "encoder",

@@ -23,7 +23,8 @@ from fdgcl.diffusion.solvers import named_solver
 from fdgcl.graphs.directions import Normalization
 from fdgcl.losses import LOSSES, Loss, build_loss
 from fdgcl.methods.fdgcl.activations import build_activation, named_activation
-from fdgcl.methods.fdgcl.combination import COMBINATIONS, KEPT
+from fdgcl.methods.fdgcl.combination import COMBINATIONS
+from fdgcl.methods.fdgcl.kept_blocks import AVERAGED, KEPT
 from fdgcl.methods.fdgcl.pairs import PAIRS
 from fdgcl.methods.fdgcl.precision import PRECISIONS
 
@@ -72,7 +73,7 @@ def checked(settings: Settings) -> dict[str, Any]:
         found["beta"] = _beta(settings.beta, len(found["orders"]))
     check_nonnegative("self_loops", settings.self_loops)
     check_nonnegative("eta", settings.eta)
-    check_positive("keep_weight", settings.keep_weight)
+    found["keep_weight"] = _keep_weight(settings.keep_weight, found["keep"])
     if check_positive("init_scale", settings.init_scale) > LARGEST_SCALE:
         message = (
             f"init_scale must be at most {LARGEST_SCALE:g}, got {settings.init_scale}"
@@ -135,11 +136,11 @@ def _check_dynamics(settings: Settings) -> None:
     if settings.strategy == "precompute":
         message = f"{why}: strategy 'precompute' needs one that no training changes"
         raise InputError(message)
-    blocks = [name for name in settings.keep if name != "features"]
+    blocks = [name for name in settings.keep if name not in ("features", *AVERAGED)]
     if blocks:
         message = (
-            f"{why}: of what to keep beside it, only 'features' can be, not "
-            f"{blocks[0]!r}; give keep anew"
+            f"{why}: of what to keep beside it, only 'features', 'out' and 'in' can "
+            f"be, not {blocks[0]!r}; give keep anew"
         )
         raise InputError(message)
 
@@ -181,3 +182,19 @@ def _keep(given: Sequence[str]) -> tuple[str, ...]:
     for name in given:
         choose("kept block", str(name), dict.fromkeys(KEPT))
     return tuple(dict.fromkeys(given))
+
+
+def _keep_weight(
+    given: float | Sequence[float], keep: Sequence[str]
+) -> float | tuple[float, ...]:
+    if not isinstance(given, Sequence):
+        check_positive("keep_weight", given)
+        return given
+    weights = tuple(check_positive("keep_weight", weight) for weight in given)
+    if len(weights) != len(keep):
+        message = (
+            "keep_weight must be one number, or a number for each of the "
+            f"{len(keep)} blocks of keep ({', '.join(keep)}), got {given!r}"
+        )
+        raise InputError(message)
+    return weights

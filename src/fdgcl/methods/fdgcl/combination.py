@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 COMBINATIONS = ("sum", "concat")
-KEPT = ("features", "local", "global")
 
 Views = Sequence[Tensor]
 Kept = Callable[[str], Tensor]
@@ -48,8 +47,8 @@ class Combination(nn.Module):
     Args:
         weights: Of each view.
         combine: `sum` or `concat`.
-        keep: Of `features`, `local` and `global`.
-        keep_weight: Weight of each block that is kept.
+        keep: Names of the blocks that are kept.
+        keep_weight: Weight of all of these, or of each.
         dtype: Of the scales.
     """
 
@@ -58,7 +57,7 @@ class Combination(nn.Module):
         weights: Sequence[float],
         combine: str = "sum",
         keep: Sequence[str] = (),
-        keep_weight: float = 1.0,
+        keep_weight: float | Sequence[float] = 1.0,
         dtype: torch.dtype = torch.float32,
     ) -> None:
         super().__init__()
@@ -70,7 +69,9 @@ class Combination(nn.Module):
         self._views = [(view, share) for view, share in each if share > 0]
         shares = [share for _, share in self._views] if combine == "concat" else [1.0]
         count = len(shares)
-        self._shares = [*shares, *[keep_weight] * len(self.keep)]
+        if not isinstance(keep_weight, Sequence):
+            keep_weight = [keep_weight] * len(self.keep)
+        self._shares = [*shares, *keep_weight]
         self.is_plain = combine == "sum" and not self.keep
         self.register_buffer("scales", torch.ones(count + len(self.keep), dtype=dtype))
         self.scales: Tensor

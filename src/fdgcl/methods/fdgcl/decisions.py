@@ -26,7 +26,13 @@ UNINFORMATIVE_BETA = 1.0
 
 @dataclass(frozen=True, eq=False)
 class ViewPreparation(Preparation[Settings], abc.ABC):
-    """A graph under a model's settings: stability, weights of the views, batches."""
+    """A graph under a model's settings: stability, weights of the views, batches.
+
+    Attributes:
+        kept: The blocks beside the views, as `kept_blocks` names them.
+    """
+
+    kept: tuple[str, ...] = ()
 
     @cached_property
     def dynamics(self) -> Dynamics:
@@ -110,7 +116,7 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
         """See the base class; with what is kept beside the views."""
         settings = self.settings
         weights = view_weights(0.5, len(settings.orders))
-        views = Combination(weights, settings.combine, settings.keep)
+        views = Combination(weights, settings.combine, self.kept)
         return views.width(settings.dim, self.data.num_features, self.num_relations)
 
     @property
@@ -130,7 +136,12 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
 
     def decisions(self) -> dict[str, Any]:
         """What was left open in the settings and decided by the graph."""
-        return {"beta": self.beta, "batch_size": self.batch_size, "lr": self.lr}
+        return {
+            "beta": self.beta,
+            "batch_size": self.batch_size,
+            "lr": self.lr,
+            "kept": [*self.kept],
+        }
 
     def describe_decisions(self) -> list[str]:
         """See the base class."""

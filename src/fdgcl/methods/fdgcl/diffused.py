@@ -4,9 +4,10 @@
 - `G/diffused/KEY/lengths.npy`: of the features' rows, where these are scaled
 - `G/diffused/KEY/0/000.npy, ...`: by the first order, some columns in each
 - `G/diffused/KEY/1/000.npy, ...`: by the second
+- `G/diffused/KEY/neighbours/000.npy, ...`: means over neighbours, if they are kept
 
 KEY is a hash of the graph and of the settings that the result depends on. A slice is
-done when the arrays of all orders are; which executor made it, and when, leaves no
+done when all of its arrays are; which executor made it, and when, leaves no
 trace in it.
 """
 
@@ -18,7 +19,7 @@ import os
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +32,15 @@ from fdgcl.graphs.scaling import ROW_SCALINGS, ColumnScale
 from fdgcl.graphs.store.arrays import StoredArray, is_finished
 from fdgcl.graphs.store.features import StoredFeatures
 from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.kept_blocks import averages_edges
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.operators.feature_correlation import FeatureCorrelation
 
 FORMAT = "fdgcl-diffused-3"
+
+#: Stands for the means over neighbours where the number of an order may stand.
+AVERAGE: Literal["neighbours"] = "neighbours"
+Block = int | Literal["neighbours"]
 
 #: The settings that diffused features depend on, beside the store's own direction.
 DIFFUSION_SETTINGS = (
@@ -70,6 +76,7 @@ class Recipe:
         correlation: How features correlate along the edges; None where these are
             directed, and known one way only.
         scale: Of the features' columns, where they are scaled.
+        averages: Whether there are means over neighbours beside the orders.
     """
 
     settings: dict[str, Any]
@@ -82,6 +89,12 @@ class Recipe:
     findings: FeatureFindings
     correlation: FeatureCorrelation | None = None
     scale: ColumnScale | None = None
+    averages: bool = False
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """All that there is of each slice: the orders and, perhaps, the means."""
+        return *range(len(self.coefficients)), *((AVERAGE,) if self.averages else ())
 
     @property
     def num_slices(self) -> int:
@@ -112,6 +125,7 @@ class Recipe:
             "correlation": None if correlation is None else asdict(correlation),
             "column_weights": None if scale is None else scale.weights.tolist(),
             "column_means": None if means is None else means.tolist(),
+            "averages": self.averages,
         }
 
     @classmethod
@@ -138,6 +152,7 @@ class Recipe:
             FeatureFindings(**value["findings"]),
             None if correlation is None else FeatureCorrelation(**correlation),
             scale,
+            bool(value.get("averages", False)),
         )
 
 
@@ -161,6 +176,8 @@ class Diffusion:
                 trained elsewhere says so.
         """
         text = store.fingerprint + json.dumps(wanted(settings), sort_keys=True)
+        if keeps_averages(store, settings):
+            text += AVERAGE
         if columns is not None:
             text += columns.fingerprint
         key = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
@@ -210,9 +227,9 @@ class Diffusion:
             own.unlink(missing_ok=True)
         self.__dict__.pop("recipe", None)
 
-    def path(self, order: int, number: int) -> Path:
-        """The file of one order's slice."""
-        return self.folder / str(order) / f"{number:03}.npy"
+    def path(self, block: Block, number: int) -> Path:
+        """The file of one order's slice, or of that of the means."""
+        return self.folder / str(block) / f"{number:03}.npy"
 
     @property
     def lengths_path(self) -> Path:
@@ -228,22 +245,26 @@ class Diffusion:
         return StoredFeatures(self.store, recipe.scale, lengths)
 
     def has(self, number: int) -> bool:
-        """Whether a slice is done, for all orders."""
-        orders = range(len(self.recipe.coefficients))
-        return all(is_finished(self.path(order, number)) for order in orders)
+        """Whether a slice is done, with all of its blocks."""
+        blocks = self.recipe.blocks
+        return all(is_finished(self.path(block, number)) for block in blocks)
 
     @property
     def missing(self) -> list[int]:
         """The slices that are left to do."""
         return [n for n in range(self.recipe.num_slices) if not self.has(n)]
 
-    def array(self, order: int, number: int) -> StoredArray:
-        """One order's slice: (nodes, its columns)."""
-        return StoredArray.open(self.path(order, number))
+    def array(self, block: Block, number: int) -> StoredArray:
+        """One block's slice: (nodes, its columns)."""
+        return StoredArray.open(self.path(block, number))
+
+    def arrays(self, block: Block) -> list[StoredArray]:
+        """All slices of a block."""
+        return [self.array(block, n) for n in range(self.recipe.num_slices)]
 
 
 class DiffusedRows:
-    """Rows of finished diffused features, all columns of an order side by side.
+    """Rows of finished diffused features, all columns of a block side by side.
 
     Raises:
         InputError: Some slices are not done.
@@ -263,15 +284,11 @@ class DiffusedRows:
         self.num_features = recipe.columns[-1]
         self.dtype = np.dtype(recipe.settings["dtype"])
         self._columns = [recipe.slice(n) for n in range(recipe.num_slices)]
-        orders = range(len(recipe.coefficients))
-        self._arrays = [
-            [diffusion.array(order, n) for n in range(recipe.num_slices)]
-            for order in orders
-        ]
+        self._arrays = {block: diffusion.arrays(block) for block in recipe.blocks}
 
-    def read(self, order: int, start: int, stop: int, out: NDArray[Any]) -> None:
-        """Fill (stop - start, features) with rows of one order."""
-        for columns, array in zip(self._columns, self._arrays[order], strict=True):
+    def read(self, block: Block, start: int, stop: int, out: NDArray[Any]) -> None:
+        """Fill (stop - start, features) with rows of an order, or of the means."""
+        for columns, array in zip(self._columns, self._arrays[block], strict=True):
             out[:, columns] = array.read(start, stop)
 
     def verify(self) -> None:
@@ -280,7 +297,7 @@ class DiffusedRows:
         Raises:
             DamagedError: A part does not match its checksum.
         """
-        for arrays in self._arrays:
+        for arrays in self._arrays.values():
             for array in arrays:
                 array.verify()
 
@@ -289,3 +306,8 @@ def wanted(settings: Settings) -> dict[str, Any]:
     """The settings that decide the result, as plain values."""
     known = settings.to_dict()
     return {name: known[name] for name in DIFFUSION_SETTINGS}
+
+
+def keeps_averages(store: Store, settings: Settings) -> bool:
+    """Whether means over the store's neighbours are kept beside the orders."""
+    return averages_edges(settings.keep, store.manifest.direction)

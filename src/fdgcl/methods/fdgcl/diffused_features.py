@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Self, final
 
@@ -13,6 +13,7 @@ from fdgcl.diffusion import PolynomialFilter
 from fdgcl.diffusion.polynomial import Progress
 from fdgcl.methods.fdgcl.features import Features
 from fdgcl.methods.fdgcl.folding import fold
+from fdgcl.methods.fdgcl.kept_blocks import AVERAGED
 from fdgcl.methods.fdgcl.precompute import diffuse_features
 from fdgcl.methods.fdgcl.shuffling import Range, Shuffle
 from fdgcl.methods.fdgcl.sources import Batch, Factors, ViewSource
@@ -79,13 +80,17 @@ class DiffusedFeatures(ViewSource):
 
     @classmethod
     def in_memory(
-        cls, views: Sequence[Tensor], features: Features | None = None
+        cls,
+        views: Sequence[Tensor],
+        features: Features | None = None,
+        averages: Mapping[str, Tensor] | None = None,
     ) -> Self:
         """Features that were diffused already.
 
         Args:
             views: (nodes, features) for each order; taken over, and centred in place.
             features: As they were before.
+            averages: Means of these over neighbours, by block.
         """
         count, columns = views[0].shape
         statistics = Statistics.of(
@@ -93,7 +98,8 @@ class DiffusedFeatures(ViewSource):
             covariances=has_few_features(columns, count),
             dtype=views[0].dtype,
         )
-        return cls(RowsInMemory(views, statistics.means, features), statistics)
+        rows = RowsInMemory(views, statistics.means, features, averages)
+        return cls(rows, statistics)
 
     @classmethod
     def diffuse(
@@ -102,13 +108,14 @@ class DiffusedFeatures(ViewSource):
         *filters: PolynomialFilter,
         dtype: torch.dtype,
         device: torch.device,
+        averages: Mapping[str, Tensor] | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Diffuse features by every order of the filters, now; see the function."""
         views = diffuse_features(
             features, *filters, dtype=dtype, device=device, progress=progress
         )
-        return cls.in_memory(views, features)
+        return cls.in_memory(views, features, averages)
 
     def shuffle(self, batch_size: int) -> Shuffle:
         """The order of batches of such a size."""
@@ -154,6 +161,8 @@ class DiffusedFeatures(ViewSource):
         """See the base class."""
         if name == "features":
             return self._rows.features()
+        if name in AVERAGED:
+            return self._rows.averaged(name)
         view = VIEW_NAMES[name]
         return self._rows.held.views[view] + self._means[view]
 

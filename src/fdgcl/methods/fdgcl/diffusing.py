@@ -8,6 +8,7 @@ it, nor on how often it is run.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +25,16 @@ from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.graphs.store.arrays import ArrayWriter, is_finished, row_ranges
 from fdgcl.graphs.store.features import StoredFeatures, measure_scaling
 from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.averages import ONE_PRODUCT
 from fdgcl.methods.fdgcl.decisions import neighbours_tell
-from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe, wanted
+from fdgcl.methods.fdgcl.diffused import (
+    AVERAGE,
+    Block,
+    Diffusion,
+    Recipe,
+    keeps_averages,
+    wanted,
+)
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import (
     IO_ROWS,
@@ -143,6 +152,7 @@ def begin(
         findings=findings,
         correlation=correlation,
         scale=features.scale,
+        averages=keeps_averages(store, settings),
     )
     diffusion.begin(recipe)
     if progress is not None:
@@ -205,29 +215,49 @@ def _check_fits(diffusion: Diffusion, plan: DiffusionPlan) -> None:
 def _diffuse(store: Store, diffusion: Diffusion, number: int, threads: int) -> None:
     recipe, features = diffusion.recipe, diffusion.features
     kind = torch.float64 if recipe.settings["dtype"] == "float64" else torch.float32
-    work, cpu = torch.float64 if recipe.wide else kind, torch.device("cpu")
+    work = torch.float64 if recipe.wide else kind
     for array in (store.starts, store.neighbours, store.weights, features.lengths):
         if array is not None:
             array.verify()
-    expansion = Expansion(recipe.coefficients, recipe.basis)
-    columns = recipe.slice(number)
-    width = columns.stop - columns.start
-    space = StoredOperator(
+    operator = StoredOperator(
         store,
         recipe.settings["self_loops"],
         recipe.settings["normalization"],
         threads,
         dtype=work,
-    ).coordinates(width * expansion.products, cpu)
-    nodes = store.manifest.nodes
-    orders, shape = len(recipe.coefficients), (-1, nodes, width)
+    )
+    orders = range(len(recipe.coefficients))
+    expansion = Expansion(recipe.coefficients, recipe.basis)
+    _apply(expansion, operator, features, diffusion, number, orders)
+    if recipe.averages:
+        # Of the features as they were read, once what diffused them is given back.
+        operator = StoredOperator(store, 0.0, "row", threads, dtype=work)
+        _apply(ONE_PRODUCT, operator, features, diffusion, number, (AVERAGE,))
+
+
+def _apply(
+    expansion: Expansion,
+    operator: StoredOperator,
+    features: StoredFeatures,
+    diffusion: Diffusion,
+    number: int,
+    blocks: Sequence[Block],
+) -> None:
+    """Apply polynomials to a slice, and write each one's result, unless it is there."""
+    paths = [diffusion.path(block, number) for block in blocks]
+    if all(map(is_finished, paths)):
+        return
+    recipe, work, cpu = diffusion.recipe, operator.dtype, torch.device("cpu")
+    columns, nodes = recipe.slice(number), operator.num_nodes
+    width = columns.stop - columns.start
+    space = operator.coordinates(width * expansion.products, cpu)
+    shape = (-1, nodes, width)
     held = new_tensor(2, nodes * width, work, cpu).view(shape)
-    sums = new_tensor(orders, nodes * width, work, cpu).view(shape)
+    sums = new_tensor(len(blocks), nodes * width, work, cpu).view(shape)
     _read_slice(features, columns, space, held[0])
     sum_terms(expansion, space, held, sums)
     del held
-    for order, values in enumerate(sums):
-        path = diffusion.path(order, number)
+    for path, values in zip(paths, sums, strict=True):
         if not is_finished(path):
             _write(path, values, space, np.dtype(recipe.settings["dtype"]))
 

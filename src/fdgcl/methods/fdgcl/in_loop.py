@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import final
 
@@ -21,10 +22,17 @@ class InLoop(ViewSource):
     Args:
         features: (nodes, features).
         filters: The graph's, or one for each of its edge types.
+        averages: Means of the features over neighbours, by block.
     """
 
-    def __init__(self, features: Features, *filters: PolynomialFilter) -> None:
+    def __init__(
+        self,
+        features: Features,
+        *filters: PolynomialFilter,
+        averages: Mapping[str, Tensor] | None = None,
+    ) -> None:
         self._features, self._filters = features, filters
+        self._averages = averages or {}
         orders = range(len(filters[0].coefficients))
         self._of_order = [[one.row(order) for one in filters] for order in orders]
         self._matrix = FeatureMatrix(features)
@@ -35,6 +43,8 @@ class InLoop(ViewSource):
         """See the base class."""
         if name == "features":
             return self._matrix.dense()
+        if name in self._averages:
+            return self._averages[name]
         return self._diffused.kept(name)
 
     @cached_property

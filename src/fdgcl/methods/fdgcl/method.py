@@ -14,6 +14,7 @@ from fdgcl.methods.fdgcl.combination import Combination, view_weights
 from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.edge_types import as_trained
 from fdgcl.methods.fdgcl.encoder import Encoders
+from fdgcl.methods.fdgcl.kept_blocks import AVERAGED, KEPT, block_weights
 from fdgcl.methods.fdgcl.preparation import check_batches, prepare
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.stored import prepare_store
@@ -45,17 +46,19 @@ class FdgclMethod(Method[Settings, Encoders]):
         settings: Settings,
         schema: dict[str, Any],
         columns: ColumnScale | None,
+        decisions: dict[str, Any],
     ) -> ViewPreparation:
         """See the base class; edge types must be those of training, too."""
+        kept = decisions.get("kept", settings.keep)
         if isinstance(data, Store):
             check_store(data, schema)
-            other = prepare_store(data, settings, columns)
+            other = prepare_store(data, settings, columns, kept)
             check_schema(schema, other)
             return other
         graph = self.need_memory(data)
         graph, told = as_trained(graph, schema["relations"], settings)
         graph, made, ignored = matched(graph, settings, schema)
-        prepared = prepare(graph, made, columns)
+        prepared = prepare(graph, made, columns, kept)
         check_schema(schema, prepared)
         return prepared.also_telling(*told, *ignored)
 
@@ -69,7 +72,9 @@ class FdgclMethod(Method[Settings, Encoders]):
         beta = decisions["beta"]
         each = beta if isinstance(beta, list) else [beta]
         numbers = all(isinstance(one, int | float) and 0 <= one <= 1 for one in each)
-        return numbers and (beta is not each or sum(each) > 0)
+        kept = decisions.get("kept", [])
+        named = isinstance(kept, list) and {*KEPT, *AVERAGED}.issuperset(kept)
+        return named and numbers and (beta is not each or sum(each) > 0)
 
     def sizes(self, config: Config) -> set[int]:
         """See the base class."""
@@ -82,6 +87,7 @@ class FdgclMethod(Method[Settings, Encoders]):
             config.num_features,
             config.decisions["beta"],
             config.num_relations,
+            config.decisions.get("kept"),
         )
 
     def on_graph(
@@ -120,6 +126,7 @@ def new_views(
     num_features: int,
     beta: float | Sequence[float],
     relations: int = 1,
+    kept: Sequence[str] | None = None,
 ) -> Encoders:
     """Untrained encoders, on their device.
 
@@ -128,13 +135,15 @@ def new_views(
         num_features: Columns of the features.
         beta: Weight of the first view, or weights of all.
         relations: How many times these stand side by side once diffused.
+        kept: The blocks beside the views; None for those that the settings name.
     """
+    kept = settings.keep if kept is None else kept
     count = len(settings.orders)
     combination = Combination(
         view_weights(beta, count),
         settings.combine,
-        settings.keep,
-        settings.keep_weight,
+        kept,
+        block_weights(kept, settings.keep, settings.keep_weight),
         settings.torch_dtype,
     )
     dynamics = () if settings.is_fixed_linear else range(count)

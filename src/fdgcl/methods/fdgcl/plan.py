@@ -35,6 +35,7 @@ class Workload:
             hidden, standardised, activated and the gradients of the last two, unless
             the step works in place.
         relations: Operators by which all features are diffused, one per edge type.
+        averages: Means of all features over neighbours that stand beside the views.
     """
 
     nodes: int
@@ -50,6 +51,7 @@ class Workload:
     history: int = 0
     held: int = 5
     relations: int = 1
+    averages: int = 0
 
     @property
     def columns(self) -> int:
@@ -115,6 +117,7 @@ def make_plan(
     passes = 1 if precompute else _rounds(load)
     columns = load.features if precompute else load.dim
     products = load.products * passes * columns * load.relations
+    products += load.averages * load.columns
     flops = _dense_flops(load) if precompute or _is_dense(load) else 0.0
     peak = _peak_bytes(load, chosen)
     return FittingPlan(
@@ -197,5 +200,6 @@ def _peak_bytes(load: Workload, strategy: str) -> int:
     states = 4 + (load.orders * load.history + 4 if load.history else 0)
     in_loop = states * rows * load.dim
     kept = diffused + covariance if strategy == "precompute" else in_loop
+    kept += load.averages * load.nodes * load.columns
     embedding = load.nodes * load.dim
     return load.itemsize * (kept + adam + max(views, 2 * embedding))

@@ -25,10 +25,12 @@ from fdgcl.graphs.directions import Direction, Normalization
 from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.methods.fdgcl import DiffusedFeatures, InLoop, Stepped, ViewSource
 from fdgcl.methods.fdgcl.agreement import can_be_fused
+from fdgcl.methods.fdgcl.averages import Averages
 from fdgcl.methods.fdgcl.batching import check_batch_size
 from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.diffused_features import has_few_features
 from fdgcl.methods.fdgcl.edge_types import chosen_types
+from fdgcl.methods.fdgcl.kept_blocks import AVERAGED, kept_blocks
 from fdgcl.methods.fdgcl.plan import FittingPlan, Workload, make_plan
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.preparation import direction_notices, prepare_graph
@@ -95,11 +97,12 @@ class DiffusionPreparation(ViewPreparation):
             history=self._history,
             held=self._held,
             relations=len(self.operators),
+            averages=len({id(one) for one in self.averages.values()}),
         )
         fixed = self.settings.is_fixed_linear
         strategy = self.settings.strategy
-        if strategy == "auto" and {"local", "global"} & set(self.settings.keep):
-            # All features are diffused for the embedding, whatever training does.
+        if strategy == "auto" and fixed and {*self.kept} - {"features"}:
+            # All features are multiplied for the embedding, whatever training does.
             strategy = "precompute"
         bound = self.resources.memory
         return make_plan(load, strategy, can_precompute=fixed, memory=bound)
@@ -140,6 +143,27 @@ class DiffusionPreparation(ViewPreparation):
         return kept + settings.schedule.segments
 
     @cached_property
+    def averages(self) -> dict[str, tuple[InMemoryOperator, ...]]:
+        """Of each kept mean over neighbours, the operators that take it.
+
+        It is along the arrows, whatever direction the diffusion has.
+        """
+        edges = _edges(self.graph)
+        wanted = {name: AVERAGED[name] for name in self.kept if name in AVERAGED}
+        if wanted and _is_undirected(self.graph):
+            wanted = dict.fromkeys(wanted, "out")
+        made = {
+            direction: tuple(
+                build_operator(
+                    one, direction=direction, self_loops=0, normalization="row"
+                )
+                for one in edges
+            )
+            for direction in dict.fromkeys(wanted.values())
+        }
+        return {name: made[direction] for name, direction in wanted.items()}
+
+    @cached_property
     def correlations(self) -> list[FeatureCorrelation]:
         """How features persist along the edges, or those of each type."""
         return [
@@ -161,6 +185,7 @@ class DiffusionPreparation(ViewPreparation):
     ) -> ViewSource:
         """See the base class."""
         settings = self.settings
+        averages = self.averaged(device)
         if not settings.is_fixed_linear:
             return Stepped(
                 self.features,
@@ -169,16 +194,27 @@ class DiffusionPreparation(ViewPreparation):
                 settings.orders,
                 settings.schedule,
                 cast(Gradient, settings.gradient),
+                averages,
             )
         if self.plan.strategy == "in-loop":
-            return InLoop(self.features, *self.filters)
+            return InLoop(self.features, *self.filters, averages=averages)
         return DiffusedFeatures.diffuse(
             self.features,
             *self.filters,
             dtype=self.settings.torch_dtype,
             device=device,
+            averages=averages,
             progress=None if progress is None else partial(progress, "diffuse"),
         )
+
+    def averaged(self, device: torch.device) -> Averages:
+        """The means over neighbours that are kept.
+
+        Args:
+            device: Where they are to be.
+        """
+        dtype = self.settings.torch_dtype
+        return Averages(self.features, self.averages, dtype, device)
 
     def schema(self) -> dict[str, Any]:
         """See the base class; with the edge types, if there are any."""
@@ -187,7 +223,10 @@ class DiffusionPreparation(ViewPreparation):
 
 
 def prepare(
-    graph: Graph, settings: Settings, columns: ColumnScale | None = None
+    graph: Graph,
+    settings: Settings,
+    columns: ColumnScale | None = None,
+    kept: Sequence[str] | None = None,
 ) -> DiffusionPreparation:
     """Check a graph against the settings and build its operator.
 
@@ -195,10 +234,14 @@ def prepare(
         graph: The graph.
         settings: The model's.
         columns: What those of the graph it was trained on were scaled by.
+        kept: The blocks that a model keeps beside its views; None for those that the
+            settings make of this graph.
     """
     made = prepare_graph(graph, settings, columns)
     graph, told = chosen_types(made.graph, settings)
-    symmetric = all(map(is_symmetric, _edges(graph)))
+    symmetric = _is_undirected(graph)
+    if kept is None:
+        kept = kept_blocks(settings.keep, "symmetric" if symmetric else None)
     notices = [*made.notices, *told, *direction_notices(symmetric, settings)]
     operators = tuple(_operator(edges, settings) for edges in _edges(graph))
     return DiffusionPreparation(
@@ -207,6 +250,7 @@ def prepare(
         settings,
         tuple(notices),
         made.columns,
+        kept=tuple(kept),
         operators=operators,
     )
 
@@ -214,6 +258,10 @@ def prepare(
 def _edges(graph: Graph) -> list[csr_array]:
     """The edges of each type; all of them where they have none."""
     return [*(graph.relations or {"": graph.adjacency}).values()]
+
+
+def _is_undirected(graph: Graph) -> bool:
+    return all(map(is_symmetric, _edges(graph)))
 
 
 def _operator(adjacency: csr_array, settings: Settings) -> InMemoryOperator:

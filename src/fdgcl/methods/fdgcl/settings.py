@@ -148,11 +148,16 @@ class Settings(MethodSettings):
     keep: Sequence[str] = setting(
         (),
         "Columns beside the views, untouched by training: some of `features`, `local` "
-        "and `global` (as the first and the last order diffuse them).",
+        "and `global` (as the first and the last order diffuse them), `out` and `in` "
+        "(means over the nodes that a node points to, and that point to it; one block "
+        "where edges have no direction).",
         metavar="A,B",
     )
-    keep_weight: float = setting(
-        1.0, "Weight of each block that is kept; 1 is as much as the views have."
+    keep_weight: float | Sequence[float] = setting(
+        1.0,
+        "Weight of each block that is kept, or weights of all in the order of keep; 1 "
+        "is as much as the views have.",
+        metavar="W,...",
     )
     eta: float = setting(0.1, "Weight of the regulariser of regularized-cosmean.")
     batch_size: int | None = setting(

@@ -11,6 +11,7 @@ from fdgcl._memory import resident_bytes
 from fdgcl.executors.base import cores
 from fdgcl.graphs.store.row_blocks import RowBlocks
 from fdgcl.graphs.store.store import Manifest, Store
+from fdgcl.methods.fdgcl.diffused import keeps_averages
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.planning import Plan, check_memory
 from fdgcl.planning.cost import diffuse_seconds, diffused_bytes
@@ -86,7 +87,7 @@ def plan_diffusion(
     check_count("workers", workers)
     threads = threads or max(1, cores() // workers)
     manifest = store.manifest
-    orders = len(settings.orders)
+    orders, means = len(settings.orders), int(keeps_averages(store, settings))
     itemsize = 8 if wide or settings.dtype == "float64" else 4
     blocks = RowBlocks.of(store)
     base = resident_bytes()
@@ -105,7 +106,7 @@ def plan_diffusion(
     fitting = max(1, int((usable / workers - each) // column))
     columns = slice_bounds(manifest.features, fitting, manifest.block_columns, workers)
     widest = _widest(columns)
-    products = products_of(settings)
+    products = products_of(settings) + means
     return DiffusionPlan(
         does=_does(manifest, columns, products, workers, threads),
         peak_bytes=int(base + max(workers * (each + widest * column), look)),
@@ -113,7 +114,10 @@ def plan_diffusion(
         least_bytes=int(least),
         purpose=purpose,
         disk_bytes=diffused_bytes(
-            manifest.nodes, manifest.features, orders, settings.torch_dtype.itemsize
+            manifest.nodes,
+            manifest.features,
+            orders + means,
+            settings.torch_dtype.itemsize,
         ),
         seconds=diffuse_seconds(
             manifest.nodes,
@@ -121,7 +125,7 @@ def plan_diffusion(
             manifest.features,
             widest,
             products,
-            orders,
+            orders + means,
             threads * workers,
         ),
         sparse_products=products * manifest.features,

@@ -89,7 +89,12 @@ class ViewSource(abc.ABC):
         yield
 
     def kept(self, name: str) -> Tensor:
-        """The `features` themselves, or as the `local` or `global` order diffuses."""
+        """A block beside the views.
+
+        Args:
+            name: The `features` themselves, these as the `local` or `global` order
+                diffuses them, or a mean of them over neighbours, a key of `AVERAGED`.
+        """
         message = f"this encoder has no {name!r} block to keep beside its views"
         raise InputError(message)
 

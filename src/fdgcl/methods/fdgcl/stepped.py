@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import final
 
 from torch import Tensor
@@ -24,6 +24,7 @@ class Stepped(ViewSource):
         orders: One for each view.
         schedule: The time axis.
         gradient: How gradients are found.
+        averages: Means of the features over neighbours, by block.
     """
 
     def __init__(
@@ -34,8 +35,10 @@ class Stepped(ViewSource):
         orders: Sequence[float],
         schedule: Schedule,
         gradient: Gradient,
+        averages: Mapping[str, Tensor] | None = None,
     ) -> None:
         self._matrix = FeatureMatrix(features)
+        self._averages = averages or {}
         self._operator, self._dynamics = operator, dynamics
         self._orders, self._schedule, self._gradient = orders, schedule, gradient
         self.num_rows, self.num_features = self._matrix.shape
@@ -44,6 +47,8 @@ class Stepped(ViewSource):
         """See the base class."""
         if name == "features":
             return self._matrix.dense()
+        if name in self._averages:
+            return self._averages[name]
         return super().kept(name)
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:

@@ -25,6 +25,7 @@ from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
 from fdgcl.methods.fdgcl.diffused_features import DiffusedFeatures
 from fdgcl.methods.fdgcl.diffusing import check_settings
+from fdgcl.methods.fdgcl.kept_blocks import AVERAGED, NEIGHBOURS, kept_blocks
 from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.stored_statistics import load_statistics
@@ -147,6 +148,7 @@ class StoredPreparation(ViewPreparation):
             memory=resources.bound,
             members=resources.group.size,
             here=resources.here,
+            kept=self.kept,
         )
 
     @property
@@ -173,7 +175,10 @@ class StoredPreparation(ViewPreparation):
 
 
 def prepare_store(
-    store: Store, settings: Settings, columns: ColumnScale | None = None
+    store: Store,
+    settings: Settings,
+    columns: ColumnScale | None = None,
+    kept: Sequence[str] | None = None,
 ) -> StoredPreparation:
     """Check a store against the settings.
 
@@ -181,6 +186,8 @@ def prepare_store(
         store: The graph.
         settings: The model's; the direction of edges was chosen on import.
         columns: What those of the graph it was trained on were scaled by.
+        kept: The blocks that a model keeps beside its views; None for those that the
+            settings make of this store.
 
     Raises:
         InputError: They ask for what cannot be done out of core.
@@ -194,4 +201,47 @@ def prepare_store(
         raise InputError(message)
     manifest = store.manifest
     chosen = replace(settings, direction=manifest.direction)
-    return StoredPreparation(store, manifest.structural, chosen, (), columns)
+    notices: list[str] = []
+    if kept is None:
+        kept = kept_blocks(settings.keep, manifest.direction)
+        notices += _left_out(store, settings.keep, kept)
+    else:
+        _check_kept(store, kept)
+    return StoredPreparation(
+        store, manifest.structural, chosen, tuple(notices), columns, kept=tuple(kept)
+    )
+
+
+def _left_out(store: Store, keep: Sequence[str], kept: Sequence[str]) -> list[str]:
+    """What to tell of blocks that are averaged over edges which a store lacks."""
+    direction = store.manifest.direction
+    if direction == "symmetric":
+        return []
+    return [
+        f"keep {name!r} is left out: {store.folder} was imported with direction "
+        f"{direction!r}, and has no other edges; import them with direction {name!r} "
+        "for this block instead, or 'symmetric' for one mean over neighbours both ways"
+        for name in keep
+        if name not in kept
+    ]
+
+
+def _check_kept(store: Store, kept: Sequence[str]) -> None:
+    """Refuse a store that cannot have a block of a trained model.
+
+    Raises:
+        InputError: It is a mean over edges that the store lacks.
+    """
+    direction = store.manifest.direction
+    if direction == "symmetric":
+        return
+    for name in kept:
+        if AVERAGED.get(name, direction) != direction:
+            asked = "over neighbours both ways" if name == NEIGHBOURS else f"{name!r}"
+            message = (
+                f"the model keeps the mean {asked}, which {store.folder}, imported "
+                f"with direction {direction!r}, does not have: import the edges with "
+                f"direction 'symmetric' or {AVERAGED[name]!r}, or transform the graph "
+                "in memory"
+            )
+            raise InputError(message)

@@ -11,8 +11,7 @@ from torch import Tensor
 
 from fdgcl._progress import Progress
 from fdgcl._tensors import read_tensors, write_tensors
-from fdgcl.graphs.store.arrays import StoredArray
-from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
+from fdgcl.methods.fdgcl.diffused import AVERAGE, DiffusedRows, Diffusion
 from fdgcl.methods.fdgcl.statistics import BLOCK_ROWS, Statistics
 from fdgcl.training import ProcessGroup
 
@@ -45,6 +44,9 @@ def load_statistics(
         key = _key(diffusion)
         if _kept_key(path) != key:
             found = _find(diffusion, progress)
+            # What has no statistics is not read by the way.
+            for array in diffusion.arrays(AVERAGE) if diffusion.recipe.averages else ():
+                array.verify()
             assert found.covariances is not None
             tensors = {"means": found.means, "covariances": found.covariances}
             write_tensors(path, tensors, {"format": FORMAT, "arrays": key})
@@ -64,13 +66,9 @@ def _key(diffusion: Diffusion) -> str:
     """A hash of all that the statistics depend on."""
     digest = hashlib.blake2b(digest_size=16)
     for order in range(len(diffusion.recipe.coefficients)):
-        for array in _arrays(diffusion, order):
+        for array in diffusion.arrays(order):
             digest.update(repr((array.shape, array.checksums)).encode())
     return digest.hexdigest()
-
-
-def _arrays(diffusion: Diffusion, order: int) -> list[StoredArray]:
-    return [diffusion.array(order, n) for n in range(diffusion.recipe.num_slices)]
 
 
 def _find(diffusion: Diffusion, progress: Progress | None) -> Statistics:
@@ -90,7 +88,7 @@ def _find(diffusion: Diffusion, progress: Progress | None) -> Statistics:
 
 def _blocks(diffusion: Diffusion, order: int) -> Iterator[Tensor]:
     """Rows of one order with all columns; the next ones take their place."""
-    recipe, arrays = diffusion.recipe, _arrays(diffusion, order)
+    recipe, arrays = diffusion.recipe, diffusion.arrays(order)
     streams = [array.blocks(BLOCK_ROWS) for array in arrays]
     kind = torch.from_numpy(arrays[0].read(0, 0)).dtype
     space = torch.empty(BLOCK_ROWS, recipe.columns[-1], dtype=kind)

@@ -6,6 +6,7 @@ where what is needed does not fit, training is refused.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,6 +16,7 @@ from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl import Combination, view_weights
 from fdgcl.methods.fdgcl.agreement import can_be_fused
 from fdgcl.methods.fdgcl.batching import batch_rows, block_rows
+from fdgcl.methods.fdgcl.kept_blocks import kept_blocks
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.shuffling import Shuffle
 from fdgcl.methods.fdgcl.statistics import BLOCK_ROWS
@@ -57,6 +59,7 @@ def plan_training(
     memory: int,
     members: int = 1,
     here: int | None = None,
+    kept: Sequence[str] | None = None,
 ) -> TrainingPlan:
     """Count what training takes.
 
@@ -66,10 +69,13 @@ def plan_training(
         memory: The bound, for this machine.
         members: Processes that train together.
         here: How many of them run on this machine; None for all.
+        kept: The blocks beside the views; None for those the settings make of it.
     """
+    if kept is None:
+        kept = kept_blocks(settings.keep, store.manifest.direction)
     nodes, features = store.manifest.nodes, store.manifest.features
     count = len(settings.orders)
-    views = Combination(view_weights(0.5, count), settings.combine, settings.keep)
+    views = Combination(view_weights(0.5, count), settings.combine, kept)
     width = views.width(settings.dim, features)
     batch = batch_rows(settings, nodes)
     item = settings.torch_dtype.itemsize

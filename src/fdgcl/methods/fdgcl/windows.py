@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, final
 
@@ -73,6 +73,14 @@ class RowWindows(abc.ABC):
         """The rows that are held as they were before they were diffused."""
 
     @abc.abstractmethod
+    def averaged(self, name: str) -> Tensor:
+        """The rows that are held of a mean over neighbours, which no encoder reads.
+
+        Args:
+            name: Of the block.
+        """
+
+    @abc.abstractmethod
     def release(self) -> None:
         """Give back the memory of what need not be held."""
 
@@ -85,6 +93,7 @@ class RowsInMemory(RowWindows):
         views: (rows, features) of each order; taken over, and centred in place.
         means: (orders, features), in the views' dtype and on their device.
         features: As they were before.
+        averages: Means of these over neighbours, (rows, features), by block.
 
     Example:
         >>> rows = RowsInMemory([torch.tensor([[1.0], [3.0]])], torch.tensor([[2.0]]))
@@ -99,12 +108,13 @@ class RowsInMemory(RowWindows):
         views: Sequence[Tensor],
         means: Tensor,
         features: Features | None = None,
+        averages: Mapping[str, Tensor] | None = None,
     ) -> None:
         self.num_rows, self.num_features = views[0].shape
         self.dtype, self.device = views[0].dtype, views[0].device
         centred = [view.sub_(mean) for view, mean in zip(views, means, strict=True)]
         self._all = self._held = Held(centred, ((0, self.num_rows),))
-        self._features = features
+        self._features, self._averages = features, averages or {}
 
     @property
     def held(self) -> Held:
@@ -137,6 +147,11 @@ class RowsInMemory(RowWindows):
         assert self._features is not None
         ((start, stop),) = self._held.ranges
         return dense(self._features[start:stop])
+
+    def averaged(self, name: str) -> Tensor:
+        """See the base class."""
+        ((start, stop),) = self._held.ranges
+        return self._averages[name][start:stop]
 
     def release(self) -> None:
         """See the base class."""

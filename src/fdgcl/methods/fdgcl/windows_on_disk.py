@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from fdgcl._prefetch import prefetch
-from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
+from fdgcl.methods.fdgcl.diffused import AVERAGE, DiffusedRows, Diffusion
 from fdgcl.methods.fdgcl.shuffling import Range
 from fdgcl.methods.fdgcl.windows import Held, Item, RowWindows
 
@@ -68,6 +68,16 @@ class RowsOnDisk(RowWindows):
         """See the base class."""
         parts = [self._features.read(*ends) for ends in self.held.ranges]
         return torch.from_numpy(np.concatenate(parts))
+
+    def averaged(self, name: str) -> Tensor:  # noqa: ARG002
+        """See the base class; a store's edges go one way, and have one mean."""
+        count = sum(stop - start for start, stop in self.held.ranges)
+        found = np.empty((count, self.num_features), self._rows.dtype)
+        done = 0
+        for start, stop in self.held.ranges:
+            self._rows.read(AVERAGE, start, stop, found[done : done + stop - start])
+            done += stop - start
+        return torch.from_numpy(found)
 
     def release(self) -> None:
         """See the base class."""
