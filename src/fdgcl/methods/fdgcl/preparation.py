@@ -86,7 +86,7 @@ class DiffusionPreparation(ViewPreparation):
             weights=sum(operator.nnz for operator in self.operators),
             features=features,
             nonzeros=int(stored),
-            dim=self.settings.dim,
+            dim=self.settings.hidden_columns,
             products=self._products,
             orders=len(self.settings.orders),
             epochs=self.settings.epochs,
@@ -95,6 +95,7 @@ class DiffusionPreparation(ViewPreparation):
             history=self._history,
             held=self._held,
             relations=len(self.operators),
+            parts=self.parts,
         )
         fixed = self.settings.is_fixed_linear
         strategy = self.settings.strategy
