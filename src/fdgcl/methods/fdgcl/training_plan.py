@@ -99,8 +99,8 @@ def plan_training(
         peak_bytes=peak,
         memory=memory,
         least_bytes=peak,
-        purpose=f"for {features:,} features, views of {hidden:,} columns and batches of "
-        f"{rows} nodes",
+        purpose=f"for {features:,} features, views of {hidden:,} columns and "
+        f"batches of {rows} nodes",
         disk_bytes=embedding_bytes(nodes, width),
         seconds=seconds,
         dense_flops=train_flops(nodes, features, hidden, settings.epochs, width),
