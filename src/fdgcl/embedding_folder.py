@@ -120,8 +120,7 @@ class Shards:
         start = part.number * self.rows
         stop = min(start + self.rows, self.store.manifest.nodes)
         features = self.store.num_features
-        width = training.model.width(features)
-        step = block_rows(width, features)
+        step = block_rows(training.model.combination.parts.made, features)
         for first, last, block in training.blocks_of(start, stop, step):
             embedding = block.float().cpu().numpy()
             if not np.isfinite(embedding).all():
@@ -208,7 +207,7 @@ def fit_to_folder(
     group.by_first(settle)
     written = shards.write(training, progress)
     seconds = time.perf_counter() - started
-    width = training.model.width(store.num_features)
+    width = training.model.combination.parts.width
     return Written(folder, len(shards.parts), written, width, seconds)
 
 
@@ -250,7 +249,7 @@ def embed_to_folder(
     shards.check(remove=replace_parts)
     written = shards.write(training, progress)
     seconds = time.perf_counter() - started
-    width = training.model.width(store.num_features)
+    width = training.model.combination.parts.width
     return Written(folder, len(shards.parts), written, width, seconds)
 
 

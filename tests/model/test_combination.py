@@ -18,7 +18,13 @@ from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.training import EpochRecord
 from tolerances import assert_agree
 
-SETTINGS: dict[str, Any] = {"dim": 8, "epochs": 3, "activation": "relu", "beta": 0.3}
+SETTINGS: dict[str, Any] = {
+    "hidden": 8,
+    "dim": 500,
+    "epochs": 3,
+    "activation": "relu",
+    "beta": 0.3,
+}
 
 
 @pytest.fixture(scope="module")

@@ -290,7 +290,7 @@ def test_a_dynamics_that_diverges_says_why(graph: Graph, tmp_path: Path) -> None
 
 
 def test_features_may_be_kept_sparse_or_in_rows(graph: Graph) -> None:
-    model = new("cde", keep=("features",), combine="concat")
+    model = new("cde", keep=("features",), combine="concat", hidden=12, dim=100)
     embedding = model.fit_transform(graph)
     assert embedding.shape == (80, 2 * 12 + 7)
     thin = graph.with_features(sparse.csr_array(np.array(graph.features)))

@@ -250,7 +250,7 @@ def test_saved_and_loaded_it_embeds_alike(
 ) -> None:
     positive = typed.with_features(np.maximum(typed.features, 0))
     model = FDGCL(
-        **QUICK,
+        **{**QUICK, "hidden": 12, "dim": 100},
         strategy=strategy,
         feature_scaling=scaling,
         keep=("features", "local"),

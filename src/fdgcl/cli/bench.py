@@ -85,7 +85,8 @@ def bench(
     time: Annotated[float | None, _number("--time", "How long (T).", "10")] = None,
     step: Annotated[float | None, _number("--step", "Step (h).", "1")] = None,
     dim: Annotated[
-        int | None, _count("--dim", TRAINING, "Columns of each view.", "256")
+        int | None,
+        _count("--dim", TRAINING, "Columns of views and embedding.", "256"),
     ] = None,
     epochs: Annotated[
         int | None, _count("--epochs", TRAINING, "Of a whole training.", "55")

@@ -77,7 +77,7 @@ class Preparation(Generic[S]):
             message = (
                 f"training with dim {self.width:,} takes about "
                 f"{describe_size(self.plan.peak_bytes)} of memory, and {where} has "
-                f"{describe_size(total)}: choose a smaller dim or batch_size"
+                f"{describe_size(total)}: choose a smaller {self.sizes}"
             )
             raise InputError(message)
 
@@ -123,6 +123,11 @@ class Preparation(Generic[S]):
     def warnings(self) -> list[str]:
         """What to warn of before training."""
         return [text for text in (self.findings.warning,) if text is not None]
+
+    @property
+    def sizes(self) -> str:
+        """The settings, in words, that memory grows with."""
+        return "dim or batch_size"
 
     @property
     def width(self) -> int:

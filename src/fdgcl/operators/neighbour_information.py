@@ -190,7 +190,7 @@ def _directions(rows: Matrix, count: int, generator: np.random.Generator) -> Mat
 def _explained_by(
     pairs: Mapping[str, tuple[Matrix, Matrix]], seed: int
 ) -> dict[str, float]:
-    """Share of variance that ridge regression explains on the half it was not fitted on.
+    """Share of the variance of nodes held out that ridge regression explains.
 
     Args:
         pairs: Predictors and what is to be predicted, row by row.

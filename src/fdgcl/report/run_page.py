@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fdgcl.diffusion.stability import Bounds, stability_report
 from fdgcl.methods import find_method
 from fdgcl.methods.base import Config
-from fdgcl.methods.fdgcl import Combination, view_weights
+from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.report.accuracy import Score, accuracy_section
 from fdgcl.report.embedding_map import Groups, embedding_map, sample_rows
@@ -166,10 +166,9 @@ def _dimensions(found: Findings) -> int | None:
     settings = config.settings
     if not isinstance(settings, Settings):
         return None
-    weights = view_weights(config.decisions["beta"], len(settings.orders))
-    kept = config.decisions.get("kept", settings.keep)
-    combination = Combination(weights, settings.combine, kept)
-    return combination.width(settings.dim, config.num_features, config.num_relations)
+    beta, relations = config.decisions["beta"], config.num_relations
+    kept = config.decisions.get("kept")
+    return Parts.of(settings, beta, config.num_features, relations, kept).width
 
 
 def _overview(found: Findings) -> Section:

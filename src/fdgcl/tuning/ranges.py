@@ -51,6 +51,10 @@ class Range:
         steps = (value - self.low) / grid
         return abs(steps - round(steps)) < 1e-9
 
+    def own(self, value: Value) -> Value:
+        """A value that is one of these, as it is written here: 3.0 may be 3."""
+        return int(value) if self.whole else value
+
     def examples(self) -> tuple[Value, ...]:
         """Both ends."""
         return (self.low, self.high)
@@ -102,6 +106,10 @@ class Choices:
             value == one and isinstance(value, bool) == isinstance(one, bool)
             for one in self.values
         )
+
+    def own(self, value: Value) -> Value:
+        """A value that is one of these, as it is written here: 512.0 may be 512."""
+        return next(one for one in self.values if Choices((one,)).holds(value))
 
     def examples(self) -> tuple[Value, ...]:
         """All of them."""

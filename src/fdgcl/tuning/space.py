@@ -27,7 +27,7 @@ class Dimension:
         name: A setting ("lr"), an entry of one ("orders.0"), whether something is in
             one ("keep.local"), or a name of its own that formulas use ("steps").
         allowed: What it may be.
-        start: What it is in the starting settings; None for the setting itself.
+        start: What it is where the starting settings do not say it.
         when: It varies only while each of these has one of these values.
         unless: It varies only while none of these has one of these values.
         directed: It varies only on graphs with directed edges.
@@ -113,15 +113,12 @@ class Space:
         for one in self.dimensions:
             if not one.varies({**start, **values}):
                 continue
-            if one.start is None:
-                value = look_up(start, one.name)
-            elif all(is_number(start.get(name)) for name in one.start.names):
-                value = one.start.value(start)
-            else:
-                value = None
+            value = look_up(start, one.name)
+            formula = one.start if value is None else None
+            if formula and all(is_number(start.get(name)) for name in formula.names):
+                value = formula.value(start)
             if one.allowed.holds(value):
-                whole = isinstance(one.allowed, Range) and one.allowed.whole
-                values[one.name] = int(value) if whole else value
+                values[one.name] = one.allowed.own(value)
         return values
 
     def check(self, start: Mapping[str, Any]) -> None:

@@ -259,7 +259,7 @@ class _Work:
         settings, diffusion = self.settings, self.diffusion
         top = diffusion.recipe.lambda_max if diffusion.is_begun else 2.0
         interval = _Interval(self.store.manifest.direction == "symmetric", top)
-        dynamics = settings.new_dynamics(settings.dim)
+        dynamics = settings.new_dynamics(settings.hidden_columns)
         return stability_report(dynamics, interval, settings.schedule, settings.orders)
 
     def result(

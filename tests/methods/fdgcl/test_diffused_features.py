@@ -12,7 +12,9 @@ from torch import Tensor
 
 from fdgcl.graphs.store.arrays import DamagedError
 from fdgcl.methods.fdgcl import Combination, DiffusedFeatures, Encoders, shuffling
+from fdgcl.methods.fdgcl.compression import shares
 from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.sources import Factors
 from fdgcl.methods.fdgcl.stored_statistics import load_statistics
 from fdgcl.methods.fdgcl.windows import Held
@@ -138,18 +140,26 @@ def test_batches_are_the_same_in_memory_and_on_disk(
     assert torch.equal(torch.cat(seen).sort().values, torch.arange(NODES))
 
 
+@pytest.mark.parametrize("dim", [42, 17])
 def test_embeddings_are_the_same_in_memory_and_on_disk(
-    diffusion: Diffusion, batch_size: int, monkeypatch: pytest.MonkeyPatch
+    diffusion: Diffusion, batch_size: int, dim: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By blocks, with what is kept beside the views; against all rows at once."""
     kept = ("features", "local", "global")
+    widths = (6, 6, 10, 10, 10)
+    parts = Parts(widths, shares(widths, dim))
+
+    def new_views() -> Encoders:
+        combination = Combination((0.3, 0.7), parts, "concat", kept)
+        return Encoders(10, 6, combination=combination)
+
     found = []
     for source in (on_disk(diffusion), in_memory(diffusion)):
-        views = Encoders(10, 6, combination=Combination((0.3, 0.7), "concat", kept))
+        views = new_views()
         views.freeze_statistics(source)
         found.append((views.embed(source), views.state_dict()))
     monkeypatch.setattr(DiffusedFeatures, "block_rows", NODES)
-    views = Encoders(10, 6, combination=Combination((0.3, 0.7), "concat", kept))
+    views = new_views()
     source = in_memory(diffusion)
     views.freeze_statistics(source)
     expected = views.embed(source)

@@ -44,6 +44,7 @@ CASES: list[dict[str, Any]] = [
     {"activation": "relu"},
     {"keep": ("features", "local", "global")},
     {"combine": "concat", "keep": ("local",), "beta": 0.3},
+    {"combine": "concat", "keep": ("local",), "hidden": 12, "dim": 34},
     {"dtype": "float64"},
     {"fast": False},
     {"dim": 600, "epochs": 2},
@@ -267,8 +268,10 @@ def test_the_plan_counts_processes_and_columns(store: Store) -> None:
     spread = plan_training(store, small(), memory=MEMORY, members=2, here=1)
     assert two.peak_bytes > 1.5 * one.peak_bytes
     assert spread.peak_bytes <= one.peak_bytes
-    wide = plan_training(store, small(combine="concat", keep=("local",)), memory=MEMORY)
-    assert (one.width, wide.width) == (16, 42)
+    parts = {"hidden": 16, "combine": "concat", "keep": ("local",)}
+    wide = plan_training(store, small(**parts, dim=100), memory=MEMORY)
+    narrow = plan_training(store, small(**parts, dim=20), memory=MEMORY)
+    assert (one.width, wide.width, narrow.width) == (16, 42, 20)
     assert any("memory: up to" in line for line in one.describe())
 
 

@@ -30,7 +30,14 @@ CASES: dict[str, dict[str, Any]] = {
     "not standardised": {"batch_size": 40, "standardize": False, "activation": "relu"},
     "no rows for some": {"batch_size": 3, "epochs": 1},
     "no rows, plain": {"batch_size": 3, "epochs": 1, "fast": False},
-    "kept": {"batch_size": 50, "combine": "concat", "keep": ["features", "global"]},
+    "kept": {
+        "batch_size": 50,
+        "combine": "concat",
+        "keep": ["features", "global"],
+        "dim": 100,
+        "hidden": 16,
+    },
+    "compressed": {"batch_size": 50, "combine": "concat", "keep": ["features"]},
 }
 TEAMS = (1, 2, 3)
 WINDOW = 48

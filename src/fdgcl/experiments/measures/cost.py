@@ -89,7 +89,8 @@ def measure(
 ) -> Record:
     """What one way takes on a graph, after a warm-up on a small one."""
     rehearsal = _small(graph, settings)
-    time_training(prepare(rehearsal, replace(settings, dim=8)), way, epochs=1)
+    small = replace(settings, dim=8, hidden=None)
+    time_training(prepare(rehearsal, small), way, epochs=1)
     timed = time_training(prepare(graph, settings), way, epochs=epochs, warmup=warmup)
     return {
         "once_seconds": timed.precompute_seconds,

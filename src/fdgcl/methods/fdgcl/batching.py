@@ -20,11 +20,11 @@ BLOCK_ROWS = 2**15
 def batch_rows(settings: Settings, nodes: int) -> int | None:
     """Rows of a batch, None for all; where it was left open, the size decides."""
     chosen = settings.batch_size
-    large = nodes * settings.dim > FULL_BATCH_NUMBERS
+    large = nodes * settings.hidden_columns > FULL_BATCH_NUMBERS
     if not settings.is_fixed_linear or settings.strategy == "in-loop":
         return None
     if chosen is None and large:
-        chosen = max(BATCH_NUMBERS // settings.dim, 2)
+        chosen = max(BATCH_NUMBERS // settings.hidden_columns, 2)
     return None if chosen is None or chosen >= nodes else chosen
 
 
@@ -54,6 +54,6 @@ def check_batch_size(settings: Settings, nodes: int) -> None:
         raise InputError(message)
 
 
-def block_rows(width: int, num_features: int) -> int:
-    """Rows to embed at a time, by the columns of the embedding and the features."""
-    return max(64, min(BLOCK_ROWS, BLOCK_NUMBERS // max(width, num_features)))
+def block_rows(made: int, num_features: int) -> int:
+    """Rows to embed at a time, by the columns of the embedding's parts and features."""
+    return max(64, min(BLOCK_ROWS, BLOCK_NUMBERS // max(made, num_features)))

@@ -15,6 +15,7 @@ from fdgcl._checks import (
     check_order,
     check_positive,
     choose,
+    in_words,
 )
 from fdgcl._parts import named
 from fdgcl.diffusion import GRADIENTS, Schedule, check_method
@@ -24,6 +25,7 @@ from fdgcl.graphs.directions import Normalization
 from fdgcl.losses import LOSSES, Loss, build_loss
 from fdgcl.methods.fdgcl.activations import build_activation, named_activation
 from fdgcl.methods.fdgcl.combination import COMBINATIONS
+from fdgcl.methods.fdgcl.embedding_parts import count_views
 from fdgcl.methods.fdgcl.kept_blocks import AVERAGED, KEPT
 from fdgcl.methods.fdgcl.pairs import PAIRS
 from fdgcl.methods.fdgcl.precision import PRECISIONS
@@ -67,6 +69,8 @@ def checked(settings: Settings) -> dict[str, Any]:
         "dim": check_count("dim", settings.dim, maximum=MOST_DIM),
         "keep": _keep(settings.keep),
     }
+    if settings.hidden is not None:
+        found["hidden"] = check_count("hidden", settings.hidden, maximum=MOST_DIM)
     if settings.batch_size is not None:
         found["batch_size"] = check_count("batch_size", settings.batch_size, 2)
     if settings.beta is not None:
@@ -103,6 +107,7 @@ def check_together(settings: Settings) -> None:
     if ":" not in settings.loss:
         check_compared(settings)
     _check_dynamics(settings)
+    _check_parts(settings)
     if settings.strategy == "in-loop" and settings.batch_size is not None:
         message = (
             "strategy 'in-loop' diffuses all rows in every epoch, so it takes no "
@@ -122,6 +127,20 @@ def check_compared(settings: Settings) -> Loss:
         )
         raise InputError(message)
     return loss
+
+
+def _check_parts(settings: Settings) -> None:
+    """Refuse an embedding of fewer columns than it has parts."""
+    views = count_views(settings, settings.beta)
+    parts = views + len(settings.keep)
+    if settings.dim < parts:
+        which = [f"{views} views" if views > 1 else "the view"]
+        which += [repr(name) for name in settings.keep]
+        message = (
+            f"dim must be at least {parts}, a column for each part of the embedding "
+            f"({in_words(which)}), got {settings.dim}"
+        )
+        raise InputError(message)
 
 
 def _check_dynamics(settings: Settings) -> None:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, final
 
 import torch
 from torch import Tensor, nn
 
+from fdgcl.methods.fdgcl.compression import Compression
+
+if TYPE_CHECKING:
+    from fdgcl.methods.fdgcl.embedding_parts import Parts
+    from fdgcl.training.process_group import ProcessGroup
+
 COMBINATIONS = ("sum", "concat")
 
 Views = Sequence[Tensor]
+View = Callable[[int], Tensor]
 Kept = Callable[[str], Tensor]
 
 
@@ -43,9 +50,12 @@ class Combination(nn.Module):
     way. Columns that are kept as they were leave it to the reader of the embedding.
     Blocks of columns are brought to rows of mean square norm 1 on the training graph,
     so that a weight means the same for each; the paper's plain mixture is left alone.
+    Where blocks are compressed, that comes first.
 
     Args:
         weights: Of each view.
+        parts: Columns of the blocks: the views with a weight, or their sum, and then
+            those kept.
         combine: `sum` or `concat`.
         keep: Names of the blocks that are kept.
         keep_weight: Weight of all of these, or of each.
@@ -55,13 +65,14 @@ class Combination(nn.Module):
     def __init__(
         self,
         weights: Sequence[float],
+        parts: Parts,
         combine: str = "sum",
         keep: Sequence[str] = (),
         keep_weight: float | Sequence[float] = 1.0,
         dtype: torch.dtype = torch.float32,
     ) -> None:
         super().__init__()
-        self.weights = tuple(weights)
+        self.weights, self.parts = tuple(weights), parts
         self.combine = combine
         self.keep = tuple(keep)
         length = math.hypot(*self.weights)
@@ -75,47 +86,51 @@ class Combination(nn.Module):
         self.is_plain = combine == "sum" and not self.keep
         self.register_buffer("scales", torch.ones(count + len(self.keep), dtype=dtype))
         self.scales: Tensor
-
-    def width(self, dim: int, num_features: int, relations: int = 1) -> int:
-        """Columns of the embedding.
-
-        Args:
-            dim: Columns of a view.
-            num_features: Columns of the features.
-            relations: How many times these stand side by side once diffused.
-        """
-        views = len(self._views) if self.combine == "concat" else 1
-        kept = sum(1 if name == "features" else relations for name in self.keep)
-        return views * dim + kept * num_features
+        self.compression = Compression(parts.widths, parts.shares, dtype)
 
     def forward(self, views: Views, kept: Kept) -> Tensor:
         """The embedding of some rows, from their views and what is kept of them."""
-        blocks = self._blocks(views, kept)
+        every = range(len(self._shares))
+        blocks = [self._block(number, views.__getitem__, kept) for number in every]
+        if self.compression.is_needed:
+            blocks = self.compression(blocks)
         if self.is_plain:
             return blocks[0]
         parts = zip(blocks, self.scales, self._shares, strict=True)
         return torch.cat([block * (scale * share) for block, scale, share in parts], 1)
 
     @torch.no_grad()
-    def freeze(self, rows: Iterable[tuple[Views, Kept]]) -> None:
-        """Fix the blocks' scales by all rows of the training graph, part by part."""
-        if self.is_plain:
-            return
-        squares = torch.zeros_like(self.scales, dtype=torch.float64)
-        count = 0
-        for views, kept in rows:
-            blocks = self._blocks(views, kept)
-            squares += torch.stack([block.double().square().sum() for block in blocks])
-            count += len(blocks[0])
-        means = squares / count
-        self.scales.copy_(torch.where(means > 0, means, 1.0).rsqrt())
+    def freeze(self, rows: Callable[[], Iterable[tuple[View, Kept]]]) -> None:
+        """Fix the blocks' directions and scales by all rows of the training graph.
 
-    def _blocks(self, views: Views, kept: Kept) -> list[Tensor]:
+        Args:
+            rows: Goes over them, some at a time; each view of these and each block
+                that is kept is made when it is asked for.
+        """
+        if self.is_plain and not self.compression.is_needed:
+            return
+
+        def blocks(wanted: Sequence[int]) -> Iterator[list[Tensor]]:
+            for view, kept in rows():
+                yield [self._block(number, view, kept) for number in wanted]
+
+        means = self.compression.fit(blocks)
+        if not self.is_plain:
+            self.scales.copy_(torch.where(means > 0, means, 1.0).rsqrt())
+
+    def agree(self, group: ProcessGroup) -> None:
+        """Take what the first of a group found: all must embed alike, to the bit."""
+        if group.size > 1:
+            for found in self.buffers():
+                group.sum(found if group.is_first else found.zero_())
+
+    def _block(self, number: int, view: View, kept: Kept) -> Tensor:
+        first_kept = len(self._shares) - len(self.keep)
+        if number >= first_kept:
+            return kept(self.keep[number - first_kept])
         if self.combine == "concat":
-            blocks = [views[view] for view, _ in self._views]
-        else:
-            blocks = [_mixed(views, self.weights)]
-        return [*blocks, *(kept(name) for name in self.keep)]
+            return view(self._views[number][0])
+        return _mixed([view(one) for one in range(len(self.weights))], self.weights)
 
 
 def _mixed(views: Views, weights: Sequence[float]) -> Tensor:

@@ -15,7 +15,7 @@ from fdgcl.diffusion import Dynamics
 from fdgcl.diffusion.stability import Bounds, StabilityReport, stability_report
 from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows
-from fdgcl.methods.fdgcl.combination import Combination, view_weights
+from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.sources import ViewSource
 from fdgcl.methods.preparation import Preparation
@@ -37,7 +37,7 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
     @cached_property
     def dynamics(self) -> Dynamics:
         """The equation's right-hand side as it is before training."""
-        return self.settings.new_dynamics(self.settings.dim)
+        return self.settings.new_dynamics(self.settings.hidden_columns)
 
     @property
     @abc.abstractmethod
@@ -114,10 +114,28 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
     @property
     def width(self) -> int:
         """See the base class; with what is kept beside the views."""
+        return self.parts.width
+
+    @property
+    def sizes(self) -> str:
+        """See the base class."""
+        given = self.settings.hidden is not None
+        return "hidden, dim or batch_size" if given else super().sizes
+
+    @property
+    def parts(self) -> Parts:
+        """What the embedding is made of."""
         settings = self.settings
-        weights = view_weights(0.5, len(settings.orders))
-        views = Combination(weights, settings.combine, self.kept)
-        return views.width(settings.dim, self.data.num_features, self.num_relations)
+        beta = settings.beta
+        if settings.combine == "concat" and self.knows_beta:
+            beta = self.beta
+        features, relations = self.data.num_features, self.num_relations
+        return Parts.of(settings, beta, features, relations, self.kept)
+
+    @property
+    def knows_beta(self) -> bool:
+        """Whether the graph was looked at, which may decide the views' weights."""
+        return True
 
     @property
     def num_relations(self) -> int:
@@ -145,7 +163,7 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
 
     def describe_decisions(self) -> list[str]:
         """See the base class."""
-        return beta_notices(self.settings, self.beta)
+        return [*beta_notices(self.settings, self.beta), *self.parts.notices()]
 
     def warnings(self) -> list[str]:
         """See the base class; also of a high-pass filter where linked nodes agree."""

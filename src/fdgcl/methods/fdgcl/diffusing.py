@@ -113,7 +113,7 @@ def begin(
         dtype=settings.torch_dtype,
         products=products_of(settings),
     )
-    dynamics = settings.new_dynamics(settings.dim)
+    dynamics = settings.new_dynamics(settings.hidden_columns)
     found = Expansion.of(dynamics, operator, settings.schedule, settings.orders)
     top = operator.lambda_max
     del operator

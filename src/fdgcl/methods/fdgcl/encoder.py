@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from fdgcl.diffusion import Dynamics
 from fdgcl.methods.base import GraphModel
 from fdgcl.methods.fdgcl.activations import build_activation
-from fdgcl.methods.fdgcl.combination import Combination, Kept, Views
+from fdgcl.methods.fdgcl.combination import Combination, Kept, View, Views
+from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.sources import ViewSource
 from fdgcl.methods.fdgcl.standardization import inverse_root
 
@@ -63,7 +64,9 @@ class Encoders(GraphModel):
         )
         self._dynamics = nn.ModuleList(dynamics)
         self.standardize = standardize
-        self.combination = combination or Combination([1 / count] * count, dtype=dtype)
+        self.combination = combination or Combination(
+            [1 / count] * count, Parts((dim,), (dim,)), dtype=dtype
+        )
         self.activation = activation
         self._activation = build_activation(activation)
         self.register_buffer("mean", torch.zeros(count, dim, dtype=dtype))
@@ -95,7 +98,7 @@ class Encoders(GraphModel):
                 mean, variance = source.moments(view, weight)
                 self.mean[view] = mean
                 self.scale[view] = inverse_root(variance)
-        self.combination.freeze(self._parts(source))
+        self.combination.freeze(partial(self._parts, source))
 
     @torch.no_grad()
     def embed(self, source: ViewSource) -> Tensor:
@@ -108,10 +111,6 @@ class Encoders(GraphModel):
         for _ in source.row_blocks():
             yield self.combine(source)
 
-    def width(self, num_features: int, relations: int = 1) -> int:
-        """Columns of the embedding, by those of the features."""
-        return self.combination.width(self.mean.shape[1], num_features, relations)
-
     @torch.no_grad()
     def combine(self, source: ViewSource) -> Tensor:
         """The embedding of all rows that the source holds, with frozen statistics."""
@@ -122,16 +121,16 @@ class Encoders(GraphModel):
     @torch.no_grad()
     def each(self, source: ViewSource) -> Views:
         """The views of all rows that the source holds, with frozen statistics."""
-        return [self._frozen(view, source) for view in range(len(self.weights))]
+        return [self._frozen(source, view) for view in range(len(self.weights))]
 
-    def _parts(self, source: ViewSource) -> Iterator[tuple[Views, Kept]]:
+    def _parts(self, source: ViewSource) -> Iterator[tuple[View, Kept]]:
         for _ in source.row_blocks():
-            yield self.each(source), partial(self._kept, source)
+            yield partial(self._frozen, source), partial(self._kept, source)
 
     def _kept(self, source: ViewSource, name: str) -> Tensor:
         return source.kept(name).to(self.mean)
 
-    def _frozen(self, view: int, source: ViewSource) -> Tensor:
+    def _frozen(self, source: ViewSource, view: int) -> Tensor:
         hidden = source.hidden(view, self.weights[view])
         hidden.sub_(self.mean[view]).mul_(self.scale[view])
         return self._activation(hidden)

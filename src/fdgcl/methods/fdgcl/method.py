@@ -13,6 +13,7 @@ from fdgcl.methods.base import Config, Method
 from fdgcl.methods.fdgcl.combination import Combination, view_weights
 from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.edge_types import as_trained
+from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.encoder import Encoders
 from fdgcl.methods.fdgcl.kept_blocks import AVERAGED, KEPT, block_weights
 from fdgcl.methods.fdgcl.preparation import check_batches, prepare
@@ -78,7 +79,17 @@ class FdgclMethod(Method[Settings, Encoders]):
 
     def sizes(self, config: Config) -> set[int]:
         """See the base class."""
-        return {*super().sizes(config), config.settings.dim}
+        settings: Settings = config.settings
+        parts = Parts.of(
+            settings,
+            config.decisions["beta"],
+            config.num_features,
+            config.num_relations,
+            config.decisions.get("kept"),
+        )
+        sizes = zip(parts.widths, parts.shares, strict=True)
+        compressed = {size for each in sizes if each[0] > each[1] for size in each}
+        return {*super().sizes(config), settings.hidden_columns, *compressed}
 
     def new_model(self, config: Config) -> Encoders:
         """See the base class."""
@@ -141,6 +152,7 @@ def new_views(
     count = len(settings.orders)
     combination = Combination(
         view_weights(beta, count),
+        Parts.of(settings, beta, num_features, relations, kept),
         settings.combine,
         kept,
         block_weights(kept, settings.keep, settings.keep_weight),
@@ -149,14 +161,16 @@ def new_views(
     dynamics = () if settings.is_fixed_linear else range(count)
     views = Encoders(
         num_features,
-        settings.dim,
+        settings.hidden_columns,
         count=count,
         init_scale=settings.init_scale,
         activation=settings.activation,
         standardize=settings.standardize,
         combination=combination,
         feature_scaling=settings.feature_scaling,
-        dynamics=[settings.new_dynamics(settings.dim, view) for view in dynamics],
+        dynamics=[
+            settings.new_dynamics(settings.hidden_columns, view) for view in dynamics
+        ],
         relations=relations,
         seed=settings.seed,
         dtype=settings.torch_dtype,

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fdgcl._checks import InputError, choose
+from fdgcl.methods.fdgcl.embedding_parts import Parts
+from fdgcl.methods.fdgcl.statistics import BLOCK_ROWS
 from fdgcl.planning import Plan
 
 Strategy = Literal["precompute", "in-loop"]
@@ -36,6 +38,7 @@ class Workload:
             the step works in place.
         relations: Operators by which all features are diffused, one per edge type.
         averages: Means of all features over neighbours that stand beside the views.
+        parts: What the embedding is made of; None for one view, or their sum.
     """
 
     nodes: int
@@ -52,6 +55,12 @@ class Workload:
     held: int = 5
     relations: int = 1
     averages: int = 0
+    parts: Parts | None = None
+
+    @property
+    def width(self) -> int:
+        """Columns of the embedding."""
+        return self.dim if self.parts is None else self.parts.width
 
     @property
     def columns(self) -> int:
@@ -148,12 +157,17 @@ def _does(
     where = "before training" if strategy == "precompute" else "in every epoch"
     return (
         f"{load.nodes:,} nodes, {load.weights:,} weights in {operators}, "
-        f"{load.features:,} features, dim {load.dim:,}",
+        f"{load.features:,} features, {_widths(load)}",
         f"strategy {strategy}: {reason}",
         f"{load.products} products with the graph for {load.orders} orders, "
         f"{where}; {products:,} columns multiplied in all",
         f"{load.epochs} epochs, {batch}; {flops / 1e9:,.1f} GFLOP of dense products",
     )
+
+
+def _widths(load: Workload) -> str:
+    hidden = "" if load.width == load.dim else f", hidden {load.dim:,}"
+    return f"dim {load.width:,}{hidden}"
 
 
 def _is_dense(load: Workload) -> bool:
@@ -201,5 +215,18 @@ def _peak_bytes(load: Workload, strategy: str) -> int:
     in_loop = states * rows * load.dim
     kept = diffused + covariance if strategy == "precompute" else in_loop
     kept += load.averages * load.nodes * load.columns
-    embedding = load.nodes * load.dim
-    return load.itemsize * (kept + adam + max(views, 2 * embedding))
+    embedding = load.nodes * load.width
+    trained = kept + adam + max(views, 2 * embedding)
+    made, fitting = _compressing(load, strategy)
+    return max(load.itemsize * trained, load.itemsize * (kept + adam + made) + fitting)
+
+
+def _compressing(load: Workload, strategy: str) -> tuple[int, int]:
+    """Numbers of the parts while they are compressed, and bytes for directions."""
+    parts = load.parts
+    if parts is None or not parts.is_compressed:
+        return 0, 0
+    # Features that are diffused in the loop are there for all rows at once.
+    rows = min(load.nodes, BLOCK_ROWS) if strategy == "precompute" else load.nodes
+    held = rows * (2 * parts.made + max(parts.widths)) + load.nodes * parts.width
+    return held + parts.directions, parts.fitting_bytes

@@ -88,7 +88,7 @@ class DiffusionPreparation(ViewPreparation):
             weights=sum(operator.nnz for operator in self.operators),
             features=features,
             nonzeros=int(stored),
-            dim=self.settings.dim,
+            dim=self.settings.hidden_columns,
             products=self._products,
             orders=len(self.settings.orders),
             epochs=self.settings.epochs,
@@ -98,6 +98,7 @@ class DiffusionPreparation(ViewPreparation):
             held=self._held,
             relations=len(self.operators),
             averages=len({id(one) for one in self.averages.values()}),
+            parts=self.parts,
         )
         fixed = self.settings.is_fixed_linear
         strategy = self.settings.strategy

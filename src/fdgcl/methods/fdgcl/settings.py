@@ -102,7 +102,16 @@ class Settings(MethodSettings):
         "`checkpoint` (fewer of them) or `autograd` (all that is computed).",
         panel="Diffusion",
     )
-    dim: int = setting(512, "Columns of each view (d).")
+    dim: int = setting(
+        512,
+        "Columns of the embedding, at most. Where views and what is kept beside them "
+        "have more together, each is compressed by PCA to its share.",
+    )
+    hidden: int | None = setting(
+        None,
+        "Columns of each view (d in the paper), which training makes.",
+        shown="dim",
+    )
     init_scale: float = setting(
         10.0,
         "Factor on the initial weights: how far training can move from them. "
@@ -224,6 +233,16 @@ class Settings(MethodSettings):
             seed=DYNAMICS_SEED + 2 * self.seed + view,
             dtype=self.torch_dtype,
         )
+
+    @property
+    def hidden_columns(self) -> int:
+        """Columns of each view.
+
+        Example:
+            >>> Settings(dim=8).hidden_columns, Settings(dim=8, hidden=4).hidden_columns
+            (8, 4)
+        """
+        return self.dim if self.hidden is None else self.hidden
 
     @cached_property
     def is_fixed_linear(self) -> bool:

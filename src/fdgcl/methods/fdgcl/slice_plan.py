@@ -158,7 +158,7 @@ def _widest(columns: Sequence[int]) -> int:
 
 def products_of(settings: Settings) -> int:
     """Passes over the graph, as far as settings alone can tell."""
-    dynamics = settings.new_dynamics(settings.dim)
+    dynamics = settings.new_dynamics(settings.hidden_columns)
     found = settings.schedule.products(dynamics.products)
     # The exact solution takes as many as its digits ask for.
     return 30 if found is None else found

@@ -50,7 +50,7 @@ class Statistics:
         """
         means, found = [], []
         for blocks in views:
-            moments = _Moments.of(blocks, products=covariances)
+            moments = Moments.of(blocks, products=covariances)
             means.append(moments.mean.to(dtype))
             if covariances:
                 found.append(moments.covariance.to(dtype))
@@ -65,13 +65,28 @@ class Statistics:
         )
 
 
-class _Moments:
+class Moments:
     """Mean and centred products of all rows added so far.
 
     Each block of rows is centred by its own mean, multiplied in its own type, and the
     sums of blocks are in float64; the distances between the blocks' means are then
     accounted for (Chan, Golub and LeVeque 1979). Variances are never small differences
     of large sums, and rows in the order of a column such as a time lose nothing.
+
+    Args:
+        first: The first block, or any like it; it is not added.
+        products: Whether products are wanted beside means.
+
+    Attributes:
+        count: Rows added so far.
+        mean: Of the columns, in float64.
+
+    Example:
+        >>> rows = torch.tensor([[1.0], [3.0]])
+        >>> found = Moments(rows, products=True)
+        >>> found.add(rows)
+        >>> found.mean.tolist(), found.covariance.tolist()
+        ([2.0], [[1.0]])
     """
 
     def __init__(self, first: Tensor, *, products: bool) -> None:
@@ -86,9 +101,9 @@ class _Moments:
         self._products = first.new_zeros(size, size, dtype=double)
 
     @classmethod
-    def of(cls, blocks: Iterable[Tensor], *, products: bool) -> _Moments:
+    def of(cls, blocks: Iterable[Tensor], *, products: bool) -> Moments:
         """Those of all blocks, of which there must be one at least."""
-        found: _Moments | None = None
+        found: Moments | None = None
         for rows in blocks:
             found = found or cls(rows, products=products)
             found.add(rows)

@@ -120,6 +120,11 @@ class StoredPreparation(ViewPreparation):
         """See the base class; as it was found when the graph was looked at."""
         return self.recipe.informative
 
+    @property
+    def knows_beta(self) -> bool:
+        """See the base class."""
+        return self.diffusion.is_begun
+
     def warnings(self) -> list[str]:
         """See the base class; a graph not looked at yet gives no reason to warn."""
         return super().warnings() if self.diffusion.is_begun else []

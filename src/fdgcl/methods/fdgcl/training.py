@@ -107,6 +107,7 @@ class ViewTraining(Trainable[Encoders]):
     def finish(self) -> None:
         """See the base class."""
         self.model.freeze_statistics(self.source)
+        self.model.combination.agree(self.group)
 
     def session(self) -> AbstractContextManager[object]:
         """See the base class."""

@@ -13,9 +13,9 @@ import torch
 
 from fdgcl._memory import resident_bytes
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl import Combination, view_weights
 from fdgcl.methods.fdgcl.agreement import can_be_fused
 from fdgcl.methods.fdgcl.batching import batch_rows, block_rows
+from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.kept_blocks import kept_blocks
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.shuffling import Shuffle
@@ -75,20 +75,24 @@ def plan_training(
         kept = kept_blocks(settings.keep, store.manifest.direction)
     nodes, features = store.manifest.nodes, store.manifest.features
     count = len(settings.orders)
-    views = Combination(view_weights(0.5, count), settings.combine, kept)
-    width = views.width(settings.dim, features)
+    hidden = settings.hidden_columns
+    parts = Parts.of(settings, settings.beta, features, kept=kept)
+    width = parts.width
     batch = batch_rows(settings, nodes)
     item = settings.torch_dtype.itemsize
     numbers = _trained_numbers(settings, nodes, features, batch, members)
-    numbers += WEIGHT_COPIES * count * features * settings.dim
-    block = block_rows(width, features)
-    embedded = block * (4 * features + EMBEDDED_MATRICES * width)
+    numbers += WEIGHT_COPIES * count * features * hidden
+    block = block_rows(parts.made, features)
+    embedded = block * (4 * features + EMBEDDED_MATRICES * parts.made)
     looked = 3 * BLOCK_ROWS * features
+    if parts.is_compressed:
+        looked += BLOCK_ROWS * (2 * parts.made + max(parts.widths))
     each = resident_bytes() + LATER_BYTES + COVARIANCE_BYTES * features**2
     each += THREAD_BYTES * torch.get_num_threads()
-    each += item * max(numbers, embedded, looked)
+    each += parts.fitting_bytes
+    each += item * (max(numbers, embedded, looked) + 2 * parts.directions)
     peak = int(each * (members if here is None else here))
-    seconds = train_seconds(nodes, features, settings.dim, settings.epochs)
+    seconds = train_seconds(nodes, features, hidden, settings.epochs)
     seconds += embed_seconds(nodes, features, width)
     rows = f"{nodes if batch is None else batch:,}"
     together = f", {members} processes" if members > 1 else ""
@@ -101,11 +105,11 @@ def plan_training(
         peak_bytes=peak,
         memory=memory,
         least_bytes=peak,
-        purpose=f"for {features:,} features, dim {settings.dim:,} and batches of "
-        f"{rows} nodes",
+        purpose=f"for {features:,} features, views of {hidden:,} columns and "
+        f"batches of {rows} nodes",
         disk_bytes=embedding_bytes(nodes, width),
         seconds=seconds,
-        dense_flops=train_flops(nodes, features, settings.dim, settings.epochs, width),
+        dense_flops=train_flops(nodes, features, hidden, settings.epochs, width),
         width=width,
     )
 
@@ -130,9 +134,12 @@ def _trained_numbers(
     if fused:
         # Of several pairs, each has copies of its views beside all gradients.
         held_views = views if views == 2 else 2 * views + 2
-        step = rows * (chosen + held_views * settings.dim + 8)
+        step = rows * (chosen + held_views * settings.hidden_columns + 8)
     else:
         # Every member has the whole batch for the loss.
         whole = min(nodes, rows * members)
-        step = rows * chosen + PLAIN_MATRICES * views * whole * settings.dim // 2
+        step = (
+            rows * chosen
+            + PLAIN_MATRICES * views * whole * settings.hidden_columns // 2
+        )
     return held * (views * features + 4) + step

@@ -1,0 +1,132 @@
+"""What an embedding is made of: its blocks' columns, before and after compression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from fdgcl.methods.fdgcl.compression import fitting_bytes, shares
+
+if TYPE_CHECKING:
+    from fdgcl.methods.fdgcl.settings import Settings
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The blocks of an embedding: a view, several, or their sum, and those kept.
+
+    Attributes:
+        widths: Columns of each block as it is made.
+        shares: Those of each in the embedding.
+
+    Example:
+        >>> found = Parts((512, 1433), (512, 512))
+        >>> found.made, found.width, found.is_compressed
+        (1945, 1024, True)
+    """
+
+    widths: tuple[int, ...]
+    shares: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        settings: Settings,
+        beta: float | Sequence[float] | None,
+        num_features: int,
+        relations: int = 1,
+        kept: Sequence[str] | None = None,
+    ) -> Self:
+        """The blocks by a model's settings.
+
+        Args:
+            settings: The model's.
+            beta: Weight of the first view, or weights of all; None where that is not
+                known yet, and every view may have one.
+            num_features: Columns of the features.
+            relations: How many times these stand side by side once diffused.
+            kept: The blocks beside the views; None for those that the settings name.
+
+        Example:
+            >>> from fdgcl.methods.fdgcl.settings import Settings
+            >>> settings = Settings(hidden=256, dim=512, keep=("features",))
+            >>> Parts.of(settings, 0.5, 1433)
+            Parts(widths=(256, 1433), shares=(256, 256))
+        """
+        views = [settings.hidden_columns] * count_views(settings, beta)
+        names = settings.keep if kept is None else kept
+        blocks = [
+            num_features * (1 if name == "features" else relations) for name in names
+        ]
+        widths = (*views, *blocks)
+        return cls(widths, shares(widths, settings.dim))
+
+    @property
+    def made(self) -> int:
+        """Columns of all blocks as they are made."""
+        return sum(self.widths)
+
+    @property
+    def width(self) -> int:
+        """Columns of the embedding."""
+        return sum(self.shares)
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether the embedding has fewer columns than its blocks."""
+        return self.width < self.made
+
+    @property
+    def fitting_bytes(self) -> int:
+        """Memory that the search for directions takes beside the rows, about."""
+        return fitting_bytes(self.widths, self.shares)
+
+    @property
+    def directions(self) -> int:
+        """Numbers that the model keeps of directions."""
+        sizes = zip(self.widths, self.shares, strict=True)
+        return sum(width * share for width, share in sizes if share < width)
+
+    def notices(self) -> list[str]:
+        """What to tell of compression, if there is any.
+
+        Example:
+            >>> Parts((512, 1433), (512, 512)).notices()[0][:50]
+            'the parts of the embedding have 1,945 columns; one'
+        """
+        if not self.is_compressed:
+            return []
+        sizes = zip(self.widths, self.shares, strict=True)
+        compressed = sum(share < width for width, share in sizes)
+        which = "each is"
+        if compressed < len(self.widths):
+            which = "one of them is" if compressed == 1 else "the wide ones are each"
+        if len(self.widths) == 1:
+            which = "these are"
+        return [
+            f"the parts of the embedding have {self.made:,} columns; {which} "
+            f"compressed by PCA, to {self.width:,} in all"
+        ]
+
+
+def count_views(settings: Settings, beta: float | Sequence[float] | None) -> int:
+    """Blocks that views are: one if they are mixed, else those with a weight.
+
+    Args:
+        settings: The model's.
+        beta: As in `Parts.of`.
+
+    Example:
+        >>> from fdgcl.methods.fdgcl.settings import Settings
+        >>> settings = Settings(combine="concat")
+        >>> count_views(settings, None), count_views(settings, 1.0)
+        (2, 1)
+    """
+    from fdgcl.methods.fdgcl.combination import view_weights
+
+    if settings.combine != "concat":
+        return 1
+    count = len(settings.orders)
+    weights = view_weights(0.5 if beta is None else beta, count)
+    return sum(weight > 0 for weight in weights)

@@ -1,0 +1,181 @@
+"""The embedding has `dim` columns, whatever its parts have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from fdgcl import FDGCL, Graph, block_model
+from fdgcl._checks import InputError
+from fdgcl.methods.fdgcl import compression
+from fdgcl.methods.fdgcl.batching import batch_rows
+from fdgcl.methods.fdgcl.preparation import prepare
+from fdgcl.methods.fdgcl.settings import Settings
+
+SETTINGS: dict[str, Any] = {"epochs": 3, "activation": "relu", "beta": 0.3}
+PARTS: dict[str, Any] = {
+    **SETTINGS,
+    "hidden": 16,
+    "combine": "concat",
+    "keep": ("features", "global"),
+}
+# Rounding of float32, of products of some dozens of terms, with room; entries are
+# below 1.
+CLOSE = 1e-4
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    made = block_model(90, 3, homophily=0.8, seed=1)
+    return replace(made, features=np.maximum(made.features, 0))
+
+
+@pytest.fixture(scope="module")
+def apart(graph: Graph) -> NDArray[np.float32]:
+    """All parts side by side, each as it is made."""
+    return FDGCL(**PARTS, dim=500).fit_transform(graph)
+
+
+def split(z: NDArray[Any], graph: Graph) -> list[NDArray[Any]]:
+    features = graph.num_features
+    return np.split(z.astype(np.float64), np.cumsum([16, 16, features]), axis=1)
+
+
+def compressed(block: NDArray[Any], share: int) -> NDArray[Any]:
+    """As PCA does, from NumPy, the mean square norm as it was before."""
+    centred = block - block.mean(0)
+    found = centred @ np.linalg.svd(centred, full_matrices=False)[2][:share].T
+    length = np.sqrt(np.square(block).sum(1).mean())
+    return found / np.sqrt(np.square(found).sum(1).mean()) * length
+
+
+def gram(z: NDArray[Any]) -> NDArray[Any]:
+    """Products of rows, which do not depend on the signs of columns."""
+    return z.astype(np.float64) @ z.astype(np.float64).T
+
+
+def test_each_part_has_its_share(graph: Graph, apart: NDArray[np.float32]) -> None:
+    z = FDGCL(**PARTS, dim=20).fit_transform(graph)
+    assert z.shape == (90, 20)
+    blocks = [compressed(block, 5) for block in split(apart, graph)]
+    np.testing.assert_allclose(gram(z), gram(np.hstack(blocks)), atol=CLOSE)
+    for number, block in enumerate(blocks):
+        part = z[:, 5 * number : 5 * number + 5]
+        np.testing.assert_allclose(gram(part), gram(block), atol=CLOSE)
+
+
+def test_a_mixture_wider_than_the_embedding_is_compressed(graph: Graph) -> None:
+    wide = FDGCL(**SETTINGS, dim=16).fit_transform(graph).astype(np.float64)
+    model = FDGCL(**SETTINGS, dim=6, hidden=16)
+    z = model.fit_transform(graph)
+    assert "have 16 columns; these are compressed by PCA, to 6" in model.notices_[-1]
+    centred = wide - wide.mean(0)
+    left, values, _ = np.linalg.svd(centred, full_matrices=False)
+    expected = left[:, :6] * values[:6]
+    allowed = CLOSE * np.abs(gram(expected)).max()
+    np.testing.assert_allclose(gram(z), gram(expected), rtol=0, atol=allowed)
+    assert [view.shape for view in model.views(graph)] == [(90, 16), (90, 16)]
+
+
+@pytest.mark.parametrize("dim", [8, 9, 100])
+def test_nothing_is_compressed_without_need(graph: Graph, dim: int) -> None:
+    plain = FDGCL(**SETTINGS, dim=8)
+    z = plain.fit_transform(graph)
+    model = FDGCL(**SETTINGS, dim=dim, hidden=8)
+    np.testing.assert_array_equal(model.fit_transform(graph), z)
+    assert not any("compress" in text for text in model.notices_)
+    assert not any("compress" in name for name in model._fitted_model().state_dict())
+
+
+def test_training_does_not_know_of_it(graph: Graph) -> None:
+    views = FDGCL(**SETTINGS, dim=16).fit(graph).views(graph)
+    others = FDGCL(**PARTS, dim=7).fit(graph).views(graph)
+    for one, other in zip(views, others, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("strategy", ["precompute", "in-loop"])
+@pytest.mark.parametrize("widest", [2048, 4])
+def test_saved_it_embeds_alike_and_rows_by_themselves(
+    graph: Graph,
+    tmp_path: Path,
+    strategy: str,
+    widest: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compression, "WIDEST_EXACT", widest)
+    model = FDGCL(**{**PARTS, "keep": ("features",)}, dim=13, strategy=strategy)
+    z = model.fit_transform(graph, run=tmp_path / "run")
+    model.save(tmp_path / "saved")
+    for folder in ("run", "saved"):
+        loaded = FDGCL.load(tmp_path / folder)
+        np.testing.assert_array_equal(loaded.transform(graph), z)
+    # Of a graph of some of the nodes, features are as they were: so is their block.
+    some = np.arange(40)
+    part = Graph(
+        ids=graph.ids[some],
+        adjacency=graph.adjacency[some][:, some],
+        features=np.asarray(graph.features)[some],
+    )
+    found = model.transform(part)
+    assert found.shape == (40, 13)
+    np.testing.assert_allclose(found[:, 8:], z[some, 8:], rtol=0, atol=CLOSE)
+
+
+def test_another_dim_is_not_the_model_that_was_saved(
+    graph: Graph, tmp_path: Path
+) -> None:
+    FDGCL(**PARTS, dim=20).fit(graph).save(tmp_path)
+    config = tmp_path / "config.json"
+    config.write_text(config.read_text().replace('"dim": 20', '"dim": 24'))
+    with pytest.raises(InputError, match=r"model\.safetensors"):
+        FDGCL.load(tmp_path)
+
+
+def test_a_view_without_weight_has_no_share(graph: Graph) -> None:
+    settings = {**PARTS, "beta": 1.0, "keep": ()}
+    model = FDGCL(**settings, dim=16)
+    assert model.fit_transform(graph).shape == (90, 16)
+    assert not any("compress" in text for text in model.notices_)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"hidden": 0}, "hidden must be"),
+        ({"hidden": 2.5}, "hidden must be"),
+        (
+            {"dim": 3, "combine": "concat", "keep": ("features", "local")},
+            r"dim must be at least 4.*\(2 views, 'features' and 'local'\), got 3",
+        ),
+        (
+            {"dim": 1, "keep": ("global",)},
+            r"dim must be at least 2.*\(the view and 'global'\), got 1",
+        ),
+    ],
+)
+def test_refusals(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        FDGCL(**settings).check()
+
+
+def test_hidden_decides_what_training_takes(graph: Graph) -> None:
+    assert Settings(dim=8).hidden_columns == 8
+    wide, narrow = Settings(dim=8, hidden=512), Settings(dim=512, hidden=8)
+    nodes = 2**17
+    assert batch_rows(wide, nodes) == 8192
+    assert batch_rows(narrow, nodes) is None
+    plans = [prepare(graph, one).plan for one in (wide, narrow)]
+    assert [plan.workload.dim for plan in plans] == [512, 8]
+    assert [plan.workload.width for plan in plans] == [8, 8]
+    assert "dim 8, hidden 512" in plans[0].describe()[0]
+    assert plans[0].peak_bytes > plans[1].peak_bytes
+    kept = replace(wide, keep=("features",), dim=4096, hidden=4096)
+    more = prepare(graph, kept).plan.peak_bytes - prepare(graph, wide).plan.peak_bytes
+    # The search for directions of a block of 4,096 columns.
+    assert more > 8 * 4096**2
