@@ -29,7 +29,8 @@ def write(path: Path, types: tuple[str, ...]) -> None:
 @pytest.fixture
 def run(fdgcl: Command, folder: Path) -> Path:
     write(folder / "g.npz", ("buys", "likes"))
-    result = fdgcl("embed", "g.npz", *SMALL, "--keep", "local", "--run", "run")
+    parts = ("--keep", "local", "--hidden", "8", "--dim", "50")
+    result = fdgcl("embed", "g.npz", *SMALL, *parts, "--run", "run")
     assert result.exit_code == 0, result.output
     told = "2 edge types (buys, likes): features are diffused along each by itself"
     assert told in result.stderr
