@@ -168,7 +168,8 @@ def _dimensions(found: Findings) -> int | None:
         return None
     weights = view_weights(config.decisions["beta"], len(settings.orders))
     combination = Combination(weights, settings.combine, settings.keep)
-    return combination.width(settings.dim, config.num_features, config.num_relations)
+    columns = settings.reduced(config.num_features)
+    return combination.width(settings.dim, columns, config.num_relations)
 
 
 def _overview(found: Findings) -> Section:

@@ -111,7 +111,12 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
         settings = self.settings
         weights = view_weights(0.5, len(settings.orders))
         views = Combination(weights, settings.combine, settings.keep)
-        return views.width(settings.dim, self.data.num_features, self.num_relations)
+        return views.width(settings.dim, self.num_columns, self.num_relations)
+
+    @property
+    def num_columns(self) -> int:
+        """Columns of the features that are diffused."""
+        return self.settings.reduced(self.data.num_features)
 
     @property
     def num_relations(self) -> int:
@@ -134,7 +139,13 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
 
     def describe_decisions(self) -> list[str]:
         """See the base class."""
-        return beta_notices(self.settings, self.beta)
+        given, held = self.data.num_features, None
+        if self.feature_map.reduction is not None:
+            held = self.feature_map.reduction.held
+        return [
+            *reduction_notices(given, self.num_columns, held),
+            *beta_notices(self.settings, self.beta),
+        ]
 
     def warnings(self) -> list[str]:
         """See the base class; also of a high-pass filter where linked nodes agree."""
@@ -178,4 +189,24 @@ def beta_notices(settings: Settings, beta: float | Sequence[float]) -> list[str]
     return [
         "the features of linked nodes tell nothing of each other: the embedding is the "
         "local view alone (beta 1)"
+    ]
+
+
+def reduction_notices(given: int, reduced: int, held: float | None) -> list[str]:
+    """What to tell of features that were reduced; nothing where they were not.
+
+    Args:
+        given: Columns of the features.
+        reduced: Columns that are left.
+        held: Share of their variance that these hold; None where it is not known.
+
+    Example:
+        >>> reduction_notices(1433, 512, 0.83)[0].partition(", which")[2]
+        ' hold 83 % of their variance'
+    """
+    if held is None:
+        return []
+    return [
+        f"{given:,} columns of features are reduced to {reduced:,} by their principal "
+        f"directions, which hold {100 * held:.0f} % of their variance"
     ]

@@ -7,7 +7,7 @@ from typing import Any, final
 
 from fdgcl._progress import Progress
 from fdgcl.graphs.data import GraphData
-from fdgcl.graphs.scaling import ColumnScale
+from fdgcl.graphs.feature_map import FeatureMap
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.base import Config, Method
 from fdgcl.methods.fdgcl.combination import Combination, view_weights
@@ -32,7 +32,7 @@ class FdgclMethod(Method[Settings, Encoders]):
     settings = Settings
 
     def prepare(
-        self, data: GraphData, settings: Settings, columns: ColumnScale | None = None
+        self, data: GraphData, settings: Settings, columns: FeatureMap | None = None
     ) -> ViewPreparation:
         """See the base class."""
         if isinstance(data, Store):
@@ -44,7 +44,7 @@ class FdgclMethod(Method[Settings, Encoders]):
         data: GraphData,
         settings: Settings,
         schema: dict[str, Any],
-        columns: ColumnScale | None,
+        columns: FeatureMap,
     ) -> ViewPreparation:
         """See the base class; edge types must be those of training, too."""
         if isinstance(data, Store):
@@ -73,7 +73,10 @@ class FdgclMethod(Method[Settings, Encoders]):
 
     def sizes(self, config: Config) -> set[int]:
         """See the base class."""
-        return {*super().sizes(config), config.settings.dim}
+        given = config.num_features
+        columns = config.settings.reduced(given)
+        found = {columns * config.num_relations, config.settings.dim}
+        return found if columns == given else {given, columns, *found}
 
     def new_model(self, config: Config) -> Encoders:
         """See the base class."""
@@ -124,12 +127,12 @@ def new_views(
     """Untrained encoders, on their device.
 
     Args:
-        settings: The model's.
-        num_features: Columns of the features.
+        settings: The model's, with no scaling left open.
+        num_features: Columns of the features, before they are reduced.
         beta: Weight of the first view, or weights of all.
         relations: How many times these stand side by side once diffused.
     """
-    count = len(settings.orders)
+    count, columns = len(settings.orders), settings.reduced(num_features)
     combination = Combination(
         view_weights(beta, count),
         settings.combine,
@@ -147,6 +150,7 @@ def new_views(
         standardize=settings.standardize,
         combination=combination,
         feature_scaling=settings.feature_scaling,
+        reduced=columns if columns < num_features else None,
         dynamics=[settings.new_dynamics(settings.dim, view) for view in dynamics],
         relations=relations,
         seed=settings.seed,

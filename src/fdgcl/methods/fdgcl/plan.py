@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fdgcl._checks import InputError, choose
+from fdgcl.graphs.reduction import reduction_bytes
 from fdgcl.planning import Plan
 
 Strategy = Literal["precompute", "in-loop"]
@@ -35,6 +36,7 @@ class Workload:
             hidden, standardised, activated and the gradients of the last two, unless
             the step works in place.
         relations: Operators by which all features are diffused, one per edge type.
+        given: Columns that X was reduced from; 0 where it was not.
     """
 
     nodes: int
@@ -50,6 +52,7 @@ class Workload:
     history: int = 0
     held: int = 5
     relations: int = 1
+    given: int = 0
 
     @property
     def columns(self) -> int:
@@ -198,4 +201,9 @@ def _peak_bytes(load: Workload, strategy: str) -> int:
     in_loop = states * rows * load.dim
     kept = diffused + covariance if strategy == "precompute" else in_loop
     embedding = load.nodes * load.dim
-    return load.itemsize * (kept + adam + max(views, 2 * embedding))
+    trained = load.itemsize * (kept + adam + max(views, 2 * embedding))
+    if load.given <= load.features:
+        return trained
+    # The features reduced, and before they are, what it takes to find out how.
+    reduced = load.itemsize * load.nodes * load.features
+    return reduced + max(trained, reduction_bytes(load.given, load.features))

@@ -19,7 +19,8 @@ from fdgcl.diffusion import Dynamics
 from fdgcl.diffusion.stability import Bounds, CommonBounds
 from fdgcl.executors.base import cores
 from fdgcl.graphs.diagnosis import FeatureFindings
-from fdgcl.graphs.scaling import ColumnScale
+from fdgcl.graphs.feature_map import FeatureMap
+from fdgcl.graphs.store.features import StoredFeatures
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
@@ -30,6 +31,7 @@ from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.stored_statistics import load_statistics
 from fdgcl.methods.fdgcl.training_plan import TrainingPlan, plan_training
 from fdgcl.methods.fdgcl.windows_on_disk import RowsOnDisk
+from fdgcl.methods.preparation import chosen_scaling
 from fdgcl.operators.feature_correlation import FeatureCorrelation
 from fdgcl.operators.stored import StoredOperator
 
@@ -150,9 +152,9 @@ class StoredPreparation(ViewPreparation):
         )
 
     @property
-    def scale(self) -> ColumnScale | None:
+    def feature_map(self) -> FeatureMap:
         """See the base class."""
-        return self.recipe.scale
+        return self.diffusion.feature_map
 
     def check_memory(self) -> None:
         """See the base class."""
@@ -173,14 +175,14 @@ class StoredPreparation(ViewPreparation):
 
 
 def prepare_store(
-    store: Store, settings: Settings, columns: ColumnScale | None = None
+    store: Store, settings: Settings, columns: FeatureMap | None = None
 ) -> StoredPreparation:
     """Check a store against the settings.
 
     Args:
         store: The graph.
         settings: The model's; the direction of edges was chosen on import.
-        columns: What those of the graph it was trained on were scaled by.
+        columns: What was done to those of the graph it was trained on.
 
     Raises:
         InputError: They ask for what cannot be done out of core.
@@ -193,5 +195,11 @@ def prepare_store(
         )
         raise InputError(message)
     manifest = store.manifest
+    told: list[str] = []
+    if columns is None:
+        features = StoredFeatures(store.features)
+        settings, told = chosen_scaling(store, features, settings, manifest.structural)
+    else:
+        settings = replace(settings, feature_scaling=columns.scaling)
     chosen = replace(settings, direction=manifest.direction)
-    return StoredPreparation(store, manifest.structural, chosen, (), columns)
+    return StoredPreparation(store, manifest.structural, chosen, tuple(told), columns)

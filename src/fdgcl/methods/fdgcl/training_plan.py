@@ -67,7 +67,7 @@ def plan_training(
         members: Processes that train together.
         here: How many of them run on this machine; None for all.
     """
-    nodes, features = store.manifest.nodes, store.manifest.features
+    nodes, features = store.manifest.nodes, settings.reduced(store.num_features)
     count = len(settings.orders)
     views = Combination(view_weights(0.5, count), settings.combine, settings.keep)
     width = views.width(settings.dim, features)
