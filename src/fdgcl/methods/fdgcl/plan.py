@@ -145,10 +145,11 @@ def _does(
     batch = "all rows at once"
     if load.batch_size is not None:
         batch = f"batches of {load.batch_size:,} rows"
+    reduced = f" of {load.given:,}" if load.given > load.features else ""
     where = "before training" if strategy == "precompute" else "in every epoch"
     return (
         f"{load.nodes:,} nodes, {load.weights:,} weights in {operators}, "
-        f"{load.features:,} features, dim {load.dim:,}",
+        f"{load.features:,} features{reduced}, dim {load.dim:,}",
         f"strategy {strategy}: {reason}",
         f"{load.products} products with the graph for {load.orders} orders, "
         f"{where}; {products:,} columns multiplied in all",

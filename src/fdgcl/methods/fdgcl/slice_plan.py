@@ -102,9 +102,11 @@ def plan_diffusion(
     features = settings.reduced(manifest.features)
     look = LATER_BYTES + LOOK_BYTES * manifest.nodes
     reduced, before = 0, 0.0
+    does: tuple[str, ...] = ()
     if features < manifest.features:
         look = max(look, LATER_BYTES + reduction_bytes(manifest.features, features))
         # In float32, as what they are reduced by.
+        does = (f"{manifest.features:,} columns of features reduced to {features:,}",)
         reduced = 4 * features * (manifest.nodes + manifest.features)
         work = reduction_products(manifest.nodes, manifest.features, features)
         before = RATES.multiply_add * work
@@ -118,7 +120,7 @@ def plan_diffusion(
     widest = _widest(columns)
     products = products_of(settings)
     return DiffusionPlan(
-        does=_does(manifest, columns, products, workers, threads),
+        does=(*does, *_does(manifest, columns, products, workers, threads)),
         peak_bytes=int(base + max(workers * (each + widest * column), look)),
         memory=memory,
         least_bytes=int(least),
