@@ -16,8 +16,9 @@ from fdgcl.embeddings import read_embeddings
 from tolerances import assert_agree
 
 WIDE, NODES = 60, 80
-SMALL = ("--dim", 8, "--epochs", 2, "--time", 2, "--step", 1, "--reduce", 32)
+DIFFUSED = ("--time", 2, "--step", 1, "--reduce", 32, "--seed", 3)
 AUTO = ("--feature-scaling", "auto")
+SMALL = (*DIFFUSED, "--dim", 8, "--epochs", 2)
 
 
 def write_wide(folder: Path, name: str, nodes: int, seed: int) -> None:
@@ -65,11 +66,12 @@ def test_files_there_and_back(fdgcl: Command, wide: Path) -> None:
 
 def test_a_store_there_and_back(fdgcl: Command, wide: Path) -> None:
     files = ("e.parquet", "--features", "e-x.parquet")
-    assert fdgcl("data", "import", *files, "-o", "g").exit_code == 0
-    plan = fdgcl("diffuse", "g", *SMALL, *AUTO, "--plan")
+    imported = fdgcl("data", "import", *files, "--store", "g")
+    assert imported.exit_code == 0, imported.output
+    plan = fdgcl("diffuse", "g", *DIFFUSED, *AUTO, "--dry-run")
     assert plan.exit_code == 0, plan.output
     assert "60 columns of features reduced to 32" in " ".join(plan.output.split())
-    result = fdgcl("diffuse", "g", *SMALL, *AUTO)
+    result = fdgcl("diffuse", "g", *DIFFUSED, *AUTO)
     assert result.exit_code == 0, result.output
     told = " ".join(result.stderr.split())
     assert "60 columns of features are reduced to 32 by their principal" in told
