@@ -76,9 +76,10 @@ def fit_reduction(features: RowSource, dim: int, *, seed: int) -> Reduction | No
     basis = None
     if columns > EXACT:
         width = _followed(columns, dim)
-        basis = torch.from_numpy(generator.standard_normal((columns, width)))
+        start = torch.from_numpy(generator.standard_normal((columns, width)))
+        basis = torch.linalg.qr(start).Q
         for _ in range(POWER):
-            basis = torch.linalg.qr(covariance.times(torch.linalg.qr(basis).Q)).Q
+            basis = torch.linalg.qr(covariance.times(basis)).Q
     variances, vectors = torch.linalg.eigh(covariance.within(basis))
     variances, vectors = variances[-dim:], vectors[:, -dim:]
     chosen = vectors[:, variances > LEAST * variances[-1]]
