@@ -238,8 +238,7 @@ class GraphEmbedder(Fitted):
         trainable = method.on_graph(
             self._model, prepared, self._config, progress=progress
         )
-        if prepared.scale is not None:
-            self._model.keep_columns(prepared.scale)
+        self._model.keep_columns(prepared.feature_map)
         self.history_ = []
         if files is not None and files.is_finished:
             files.read_model(self._model)

@@ -251,9 +251,9 @@ def test_altered_files_are_named(fdgcl: Command) -> None:
 
 def test_help_names_what_diffusion_depends_on(fdgcl: Command) -> None:
     text = fdgcl("diffuse", "--help-all").stdout
-    for name in ("orders", "time", "step", "window", "dtype", "only", "dask"):
+    for name in ("orders", "time", "step", "window", "dtype", "only", "dask", "seed"):
         assert f"--{name} " in text
-    for name in ("dim", "epochs", "gradient", "seed", "device"):
+    for name in ("dim", "epochs", "gradient", "device"):
         assert f"--{name} " not in text
 
 

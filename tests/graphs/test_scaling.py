@@ -11,7 +11,9 @@ from fdgcl._checks import InputError
 from fdgcl.graphs.moments import ColumnMoments
 from fdgcl.graphs.scaling import (
     ColumnScale,
+    choose_scaling,
     fit_scaling,
+    is_bag_of_words,
     scale_features,
 )
 from tolerances import assert_agree, assert_within, gamma, half_digits, sum_bound
@@ -158,3 +160,54 @@ def test_moments_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) ->
     spread = np.sqrt(whole.variances)
     squares = 2 * gamma(len(x) + 8, np.float64) * spread
     assert_within(np.sqrt(parts.variances), spread, 3 * off + squares)
+
+
+def words(
+    rows: int = 200, columns: int = 51, share: float = 0.4
+) -> NDArray[np.float32]:
+    drawn = np.random.default_rng(0).random((rows, columns))
+    return np.where(drawn < share, 1 + drawn, 0).astype(np.float32)
+
+
+@pytest.mark.parametrize("form", [np.array, csr_array])
+def test_bags_of_words_are_many_columns_of_mostly_zeros(form: type) -> None:
+    assert is_bag_of_words(form(words()))
+    assert not is_bag_of_words(form(words(columns=50)))
+    assert not is_bag_of_words(form(words(share=0.6)))
+    negative = words()
+    negative[:, 3] *= -1
+    assert not is_bag_of_words(form(negative))
+    # Stored zeros are zeros.
+    stored = csr_array(np.ones((3, 60)))
+    stored.data[:100] = 0
+    assert is_bag_of_words(stored)
+
+
+def test_few_of_many_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fdgcl.graphs.scaling._LOOKS", 3)
+    monkeypatch.setattr("fdgcl.graphs.scaling._LOOK_ROWS", 5)
+    x = words(100)
+    seen = x.copy()
+    x[5:20] = -1  # not among them
+    assert is_bag_of_words(x)
+    seen[98] = -1
+    assert not is_bag_of_words(seen)
+
+
+@pytest.mark.parametrize(
+    ("columns", "structural", "encoded", "expected"),
+    [
+        (51, None, False, "row"),
+        (51, None, True, "row"),
+        (51, "degree", False, "none"),
+        (9, None, False, "columns"),
+        (9, None, True, "none"),
+    ],
+)
+def test_what_auto_comes_to(
+    columns: int, structural: str | None, encoded: bool, expected: str
+) -> None:
+    x = words(columns=columns)
+    found, why = choose_scaling(x, structural=structural, encoded=encoded)
+    assert found == expected
+    assert why

@@ -51,9 +51,9 @@ def test_a_store_is_measured_as_the_graph_in_memory(
     monkeypatch.setattr(row_blocks, "BLOCK_WORK", 3000)
     monkeypatch.setattr(measured, "GROUP_NUMBERS", 4000 * 7)  # the last of one
     operator = StoredOperator(store, 0.0, "symmetric", 2)
-    found = feature_correlation(StoredFeatures(store), operator)
+    found = feature_correlation(StoredFeatures(store.features), operator)
     assert_same(found, wanted, bound)
-    without = feature_correlation(StoredFeatures(store), operator, without=2)
+    without = feature_correlation(StoredFeatures(store.features), operator, without=2)
     wanted = feature_correlation(graph.features, graph.adjacency, without=2)
     assert_same(without, wanted, bound)
     assert abs(without.two_hop - found.two_hop) > bound

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _OTHERS = {
     *(name for name, one in known_settings().items() if about(one).panel != DIFFUSION),
     "gradient",  # nothing is trained here
-} - {"dtype"}
+} - {"dtype", "seed"}
 
 
 @partial(with_settings, left_out=_OTHERS)

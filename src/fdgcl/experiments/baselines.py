@@ -123,7 +123,8 @@ def _unscaled(
     # X is the features as they came, whatever the model does to them first. A method
     # without an operator of its own is compared with that of FD-GCL's defaults.
     own = model if isinstance(model, FDGCL) else FDGCL(**_shared(model))
-    settings = replace(settings_for(graph, own.check()), feature_scaling="none")
+    settings = settings_for(graph, own.check())
+    settings = replace(settings, feature_scaling="none", reduce=0)
     return prepare(as_graph(graph), settings)
 
 

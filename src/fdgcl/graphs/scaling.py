@@ -12,13 +12,20 @@ from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
 from fdgcl.graphs.moments import ColumnMoments
-from fdgcl.graphs.rows import Features, RowSource, row_blocks
+from fdgcl.graphs.rows import NUMBERS, Features, RowSource, row_blocks
 
-FEATURE_SCALINGS = ("none", "row", "tf-idf", "columns")
+FEATURE_SCALINGS = ("none", "row", "tf-idf", "columns", "auto")
 #: Those with statistics of the training graph, which a model keeps.
 COLUMN_SCALINGS = ("tf-idf", "columns")
 #: Those that give every row length 1 in the end.
 ROW_SCALINGS = ("row", "tf-idf")
+
+# A bag of words has more columns than these, and more zeros than this share.
+FEW_COLUMNS = 50
+MOSTLY_ZERO = 0.5
+# What is looked at to tell one: blocks of rows, spread over all.
+_LOOKS = 64
+_LOOK_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +81,56 @@ class ColumnScale:
         rows = x.toarray() if isinstance(x, csr_array) else x.copy()
         self.scale(rows)
         return rows
+
+
+def is_bag_of_words(features: RowSource) -> bool:
+    """Whether features look like counts of words: many columns, none negative, zeros.
+
+    More than 50 columns and more than half of all entries zero. Of many rows some are
+    looked at, the same wherever they are kept.
+
+    >>> import numpy as np
+    >>> is_bag_of_words(np.eye(60)), is_bag_of_words(np.eye(50))
+    (True, False)
+    """
+    rows, columns = features.shape
+    if columns <= FEW_COLUMNS:
+        return False
+    size = max(1, min(_LOOK_ROWS, NUMBERS // columns))
+    count = min(_LOOKS, -(-rows // size))
+    seen = nonzeros = 0
+    for start in np.linspace(0, max(0, rows - size), count).astype(int).tolist():
+        part = features[start : start + size]
+        values = part.data if isinstance(part, csr_array) else part
+        if values.size and values.min() < 0:
+            return False
+        seen += part.shape[0] * columns
+        nonzeros += int(np.count_nonzero(values))
+    return nonzeros < (1 - MOSTLY_ZERO) * seen
+
+
+def choose_scaling(
+    features: RowSource, *, structural: str | None, encoded: bool
+) -> tuple[str, str]:
+    """What `auto` comes to for features, and why.
+
+    Args:
+        features: Dense or sparse, in memory or in a store.
+        structural: The kind of features made from the edges, scaled as they are to be.
+        encoded: Whether a table's columns became features by a schema, which has
+            looked at their units already.
+
+    >>> import numpy as np
+    >>> choose_scaling(np.ones((3, 2)), structural=None, encoded=False)
+    ('columns', 'the features do not look like bags of words')
+    """
+    if structural is not None:
+        return "none", f"{structural!r} features were made from the edges"
+    if is_bag_of_words(features):
+        return "row", "the features look like bags of words"
+    if encoded:
+        return "none", "the table's columns were scaled as they were read"
+    return "columns", "the features do not look like bags of words"
 
 
 def fit_scaling(features: RowSource, scaling: str) -> ColumnScale | None:

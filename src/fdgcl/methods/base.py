@@ -25,6 +25,8 @@ from fdgcl._progress import Progress
 from fdgcl.graphs import Graph
 from fdgcl.graphs.data import GraphData
 from fdgcl.graphs.diagnosis import check_edges
+from fdgcl.graphs.feature_map import FeatureMap
+from fdgcl.graphs.reduction import Reduction
 from fdgcl.graphs.scaling import COLUMN_SCALINGS, ColumnScale
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.preparation import (
@@ -44,39 +46,56 @@ M = TypeVar("M", bound="GraphModel")
 class GraphModel(nn.Module):
     """All that is saved of a trained model.
 
-    Beside its weights it keeps what the training graph's columns were scaled by, so
-    that another graph's are scaled alike.
+    Beside its weights it keeps what was done to the training graph's features first, so
+    that the same is done to another graph's.
 
     Args:
         num_features: Columns of the features.
-        feature_scaling: What is done to them first.
+        feature_scaling: How they are scaled; not `auto`, which is decided by a graph.
+        reduced: Columns that they are reduced to after that, if they are.
     """
 
-    def __init__(self, num_features: int, feature_scaling: str = "none") -> None:
+    def __init__(
+        self,
+        num_features: int,
+        feature_scaling: str = "none",
+        reduced: int | None = None,
+    ) -> None:
         super().__init__()
+        assert feature_scaling != "auto", "a graph decides that"
+        self._scaling = feature_scaling
         scaled = num_features if feature_scaling in COLUMN_SCALINGS else 0
         centred = num_features if feature_scaling == "columns" else 0
         weights = torch.ones(scaled, dtype=torch.float64)
         means = torch.zeros(centred, dtype=torch.float64)
         self.register_buffer("column_weights", weights)
         self.register_buffer("column_means", means, persistent=bool(centred))
+        directions = torch.zeros(num_features if reduced else 0, reduced or 0)
+        self.register_buffer("directions", directions, persistent=bool(reduced))
         self.column_weights: Tensor
         self.column_means: Tensor
+        self.directions: Tensor
 
     @property
-    def columns(self) -> ColumnScale | None:
-        """What the training graph's columns were scaled by, if by anything."""
-        if not len(self.column_weights):
-            return None
-        means = self.column_means.cpu().numpy() if len(self.column_means) else None
-        return ColumnScale(self.column_weights.cpu().numpy(), means)
+    def columns(self) -> FeatureMap:
+        """What was done to the training graph's features."""
+        scale = reduction = None
+        if len(self.column_weights):
+            means = self.column_means.cpu().numpy() if len(self.column_means) else None
+            scale = ColumnScale(self.column_weights.cpu().numpy(), means)
+        if len(self.directions):
+            reduction = Reduction(self.directions.cpu().numpy())
+        return FeatureMap(self._scaling, scale, reduction)
 
     @torch.no_grad()
-    def keep_columns(self, columns: ColumnScale) -> None:
-        """Keep what the training graph's columns were scaled by."""
-        self.column_weights.copy_(torch.from_numpy(columns.weights))
-        if columns.means is not None:
-            self.column_means.copy_(torch.from_numpy(columns.means))
+    def keep_columns(self, columns: FeatureMap) -> None:
+        """Keep what was done to the training graph's features."""
+        if columns.scale is not None:
+            self.column_weights.copy_(torch.from_numpy(columns.scale.weights))
+            if columns.scale.means is not None:
+                self.column_means.copy_(torch.from_numpy(columns.scale.means))
+        if columns.reduction is not None:
+            self.directions.copy_(torch.from_numpy(columns.reduction.directions))
 
 
 @dataclass(frozen=True)
@@ -135,14 +154,14 @@ class Method(abc.ABC, Generic[S, M]):
     has_views: ClassVar[bool] = False
 
     def prepare(
-        self, data: GraphData, settings: S, columns: ColumnScale | None = None
+        self, data: GraphData, settings: S, columns: FeatureMap | None = None
     ) -> Preparation[S]:
         """Check a graph against the settings, and plan.
 
         Args:
             data: The graph; methods that need all of it take no store.
             settings: Of the method.
-            columns: What the training graph's columns were scaled by; None for the
+            columns: What was done to the training graph's features; None for the
                 training graph itself.
 
         Raises:
@@ -157,7 +176,7 @@ class Method(abc.ABC, Generic[S, M]):
         data: GraphData,
         settings: S,
         schema: dict[str, Any],
-        columns: ColumnScale | None,
+        columns: FeatureMap,
         decisions: dict[str, Any],  # noqa: ARG002
     ) -> Preparation[S]:
         """Prepare a graph for a model that is trained already, or refuse it.
@@ -166,7 +185,7 @@ class Method(abc.ABC, Generic[S, M]):
             data: The graph, whose features must be those of training.
             settings: The model's.
             schema: What the training graph's features looked like.
-            columns: What they were scaled by, if by anything.
+            columns: What was done to them.
             decisions: What was left open in the settings and decided by that graph.
         """
         graph, made, ignored = matched(self.need_memory(data), settings, schema)

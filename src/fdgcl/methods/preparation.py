@@ -18,8 +18,10 @@ from fdgcl.diffusion.stability import StabilityReport
 from fdgcl.graphs import Graph
 from fdgcl.graphs.data import GraphData, fingerprint, table_of
 from fdgcl.graphs.diagnosis import FeatureFindings, examine_features
+from fdgcl.graphs.feature_map import FeatureMap
 from fdgcl.graphs.moments import ColumnMoments
-from fdgcl.graphs.scaling import ColumnScale, fit_scaling, scale_features
+from fdgcl.graphs.rows import RowSource
+from fdgcl.graphs.scaling import choose_scaling
 from fdgcl.graphs.structural import structural_features
 from fdgcl.methods.resources import Resources
 from fdgcl.methods.settings import MethodSettings
@@ -37,7 +39,7 @@ class Preparation(Generic[S]):
         structural: The kind of features made; None where it had its own.
         settings: The method's settings.
         notices: What the user should be told.
-        columns: What the features' columns were scaled by, if by anything.
+        columns: What is done to the features, as far as it is known by now.
         resources: What training may use.
     """
 
@@ -45,7 +47,7 @@ class Preparation(Generic[S]):
     structural: str | None
     settings: S
     notices: tuple[str, ...]
-    columns: ColumnScale | None = None
+    columns: FeatureMap | None = None
     resources: Resources = field(default_factory=Resources)
 
     def within(self, resources: Resources) -> Self:
@@ -56,9 +58,9 @@ class Preparation(Generic[S]):
         """Find out what must be known of the graph before training, if that is long."""
 
     @property
-    def scale(self) -> ColumnScale | None:
-        """What columns are scaled by, once `begin` has found it out."""
-        return self.columns
+    def feature_map(self) -> FeatureMap:
+        """What is done to the features, once `begin` has found it out."""
+        return self.columns or FeatureMap()
 
     def check_memory(self) -> None:
         """Refuse what memory cannot hold, before any of it is taken.
@@ -105,7 +107,8 @@ class Preparation(Generic[S]):
         )
 
     def _moments(self) -> ColumnMoments:
-        return ColumnMoments.of(self.features)
+        assert self.graph.features is not None
+        return ColumnMoments.of(self.graph.features)
 
     @property
     def stability(self) -> StabilityReport | None:
@@ -203,14 +206,14 @@ class Preparation(Generic[S]):
 
 
 def prepare_graph(
-    graph: Graph, settings: S, columns: ColumnScale | None = None
+    graph: Graph, settings: S, columns: FeatureMap | None = None
 ) -> Preparation[S]:
     """Check a graph in memory against the settings, and make its features ready.
 
     Args:
         graph: The graph.
         settings: Of the method.
-        columns: What those of the graph it was trained on were scaled by.
+        columns: What was done to those of the graph it was trained on.
     """
     check_is_graph(graph)
     notices: list[str] = []
@@ -223,8 +226,36 @@ def prepare_graph(
             f"the graph has no features: {made.shape[1]} {structural!r} features were "
             "made from its edges"
         )
-    graph, columns = _scaled(graph, settings, columns)
+    assert graph.features is not None
+    if columns is None:
+        settings, told = chosen_scaling(graph, graph.features, settings, structural)
+        notices += told
+        columns = FeatureMap.scaling_of(graph.features, settings.feature_scaling)
+    else:
+        columns.check(graph.num_features)
+        settings = replace(settings, feature_scaling=columns.scaling)
+    if columns.scaling != "none":
+        graph = replace(graph, features=columns.scaled(graph.features))
     return Preparation(graph, structural, settings, tuple(notices), columns)
+
+
+def chosen_scaling(
+    data: GraphData, features: RowSource, settings: S, structural: str | None
+) -> tuple[S, list[str]]:
+    """Return settings in which no scaling is left open, and what to tell of it.
+
+    Args:
+        data: The graph that is trained on.
+        features: Its features.
+        settings: Of the method.
+        structural: The kind of features made from the edges, if they were.
+    """
+    if settings.feature_scaling != "auto":
+        return settings, []
+    encoded = table_of(data) is not None
+    found, why = choose_scaling(features, structural=structural, encoded=encoded)
+    told = f"feature_scaling {found!r} was chosen: {why}"
+    return replace(settings, feature_scaling=found), [told]
 
 
 def direction_notices(symmetric: bool, settings: MethodSettings) -> list[str]:
@@ -235,21 +266,6 @@ def direction_notices(symmetric: bool, settings: MethodSettings) -> list[str]:
         "the edges are directed and no direction was given: they are used both "
         "ways (direction 'symmetric'; 'out' and 'in' keep one)"
     ]
-
-
-def _scaled(
-    graph: Graph, settings: MethodSettings, columns: ColumnScale | None
-) -> tuple[Graph, ColumnScale | None]:
-    scaling = settings.feature_scaling
-    if scaling == "none":
-        return graph, None
-    assert graph.features is not None
-    if columns is None:
-        columns = fit_scaling(graph.features, scaling)
-    else:
-        check_width(len(columns.weights), graph.num_features)
-    scaled = scale_features(graph.features, scaling, columns)
-    return replace(graph, features=scaled), columns
 
 
 def check_is_graph(graph: object) -> None:

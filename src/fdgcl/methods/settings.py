@@ -58,8 +58,10 @@ class MethodSettings:
     feature_scaling: str = setting(
         "none",
         "What is done to the features first: `none`, `row` (rows of length 1), "
-        "`tf-idf` (columns weighted by how rare they are, then `row`) or `columns` "
-        "(each to mean 0 and variance 1; sparse ones keep their zeros).",
+        "`tf-idf` (columns weighted by how rare they are, then `row`), `columns` "
+        "(each to mean 0 and variance 1; sparse ones keep their zeros) or `auto` "
+        "(`row` for bags of words, `none` for what was scaled already, else "
+        "`columns`).",
         panel="Diffusion",
     )
     structural: str = setting(

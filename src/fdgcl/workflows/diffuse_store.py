@@ -14,11 +14,13 @@ from fdgcl._memory import allowed_bytes
 from fdgcl.diffusion.stability import StabilityReport, stability_report
 from fdgcl.executors import Executor, InProcess
 from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.decisions import reduction_notices
 from fdgcl.methods.fdgcl.diffused import Diffusion
 from fdgcl.methods.fdgcl.diffusing import begin, check_settings
 from fdgcl.methods.fdgcl.running import plan_slices, run_slices
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import DiffusionPlan
+from fdgcl.methods.fdgcl.stored import prepare_store
 from fdgcl.planning import check_disk
 from fdgcl.workflows.feedback import Feedback, OnNotice, ProgressArgument, feedback
 from fdgcl.workflows.models import new_model
@@ -124,6 +126,7 @@ def diffuse(
         plan = work.plan()
         work.check_disk(plan, wanted)
         diffusion = begin(work.store, work.settings, plan, told.bars)
+        _tell_features(diffusion, work.settings, told)
         missing = diffusion.missing
         left = [n for n in missing if wanted is None or n in wanted]
         _tell_done(diffusion, missing, told)
@@ -159,9 +162,9 @@ def prepare_slices(
     plan = work.plan()
     work.check_disk(plan, None)
     with feedback(progress) as told:
-        return work.result(
-            begin(work.store, work.settings, plan, told.bars), 0, 0, told
-        )
+        diffusion = begin(work.store, work.settings, plan, told.bars)
+        _tell_features(diffusion, work.settings, told)
+        return work.result(diffusion, 0, 0, told)
 
 
 def plan_diffusing(
@@ -251,7 +254,7 @@ class _Work:
             missing = [n for n in diffusion.missing if wanted is None or n in wanted]
             slices = [diffusion.recipe.slice(n) for n in missing]
             columns = sum(part.stop - part.start for part in slices)
-            needed = needed * columns // plan.features
+            needed = (needed - plan.reduced_bytes) * columns // plan.features
         check_disk(self.store.folder, needed, "the diffused features take")
 
     def stability(self) -> StabilityReport:
@@ -276,6 +279,13 @@ class _Work:
             settings=diffusion.recipe.settings,
             notices=tuple(told.notices),
         )
+
+
+def _tell_features(diffusion: Diffusion, settings: Settings, told: Feedback) -> None:
+    """Tell what was decided of the features, as training would."""
+    told.notice(*prepare_store(diffusion.store, settings).notices)
+    given, recipe = diffusion.store.num_features, diffusion.recipe
+    told.notice(*reduction_notices(given, recipe.columns[-1], recipe.held))
 
 
 def _tell_done(diffusion: Diffusion, missing: Sequence[int], told: Feedback) -> None:

@@ -67,6 +67,7 @@ def checked(settings: Settings) -> dict[str, Any]:
     found: dict[str, Any] = {
         "orders": _orders(settings.orders),
         "dim": check_count("dim", settings.dim, maximum=MOST_DIM),
+        "reduce": check_count("reduce", settings.reduce, 0, MOST_DIM),
         "keep": _keep(settings.keep),
     }
     if settings.hidden is not None:

@@ -129,13 +129,18 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
         beta = settings.beta
         if settings.combine == "concat" and self.knows_beta:
             beta = self.beta
-        features, relations = self.data.num_features, self.num_relations
-        return Parts.of(settings, beta, features, relations, self.kept)
+        relations = self.num_relations
+        return Parts.of(settings, beta, self.data.num_features, relations, self.kept)
 
     @property
     def knows_beta(self) -> bool:
         """Whether the graph was looked at, which may decide the views' weights."""
         return True
+
+    @property
+    def num_columns(self) -> int:
+        """Columns of the features that are diffused."""
+        return self.settings.reduced(self.data.num_features)
 
     @property
     def num_relations(self) -> int:
@@ -163,7 +168,14 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
 
     def describe_decisions(self) -> list[str]:
         """See the base class."""
-        return [*beta_notices(self.settings, self.beta), *self.parts.notices()]
+        given, held = self.data.num_features, None
+        if self.feature_map.reduction is not None:
+            held = self.feature_map.reduction.held
+        return [
+            *reduction_notices(given, self.num_columns, held),
+            *beta_notices(self.settings, self.beta),
+            *self.parts.notices(),
+        ]
 
     def warnings(self) -> list[str]:
         """See the base class; also of a high-pass filter where linked nodes agree."""
@@ -207,4 +219,24 @@ def beta_notices(settings: Settings, beta: float | Sequence[float]) -> list[str]
     return [
         "the features of linked nodes tell nothing of each other: the embedding is the "
         "local view alone (beta 1)"
+    ]
+
+
+def reduction_notices(given: int, reduced: int, held: float | None) -> list[str]:
+    """What to tell of features that were reduced; nothing where they were not.
+
+    Args:
+        given: Columns of the features.
+        reduced: Columns that are left.
+        held: Share of their variance that these hold; None where it is not known.
+
+    Example:
+        >>> reduction_notices(1433, 512, 0.83)[0].partition(", which")[2]
+        ' hold 83 % of their variance'
+    """
+    if held is None:
+        return []
+    return [
+        f"{given:,} columns of features are reduced to {reduced:,} by their principal "
+        f"directions, which hold {100 * held:.0f} % of their variance"
     ]

@@ -2,6 +2,8 @@
 
 - `G/diffused/KEY/recipe.json`: what was asked for, and the polynomial's weights
 - `G/diffused/KEY/lengths.npy`: of the features' rows, where these are scaled
+- `G/diffused/KEY/directions.npy`: what features are reduced by, where they are
+- `G/diffused/KEY/reduced/000.npy, ...`: the reduced features, some columns in each
 - `G/diffused/KEY/0/000.npy, ...`: by the first order, some columns in each
 - `G/diffused/KEY/1/000.npy, ...`: by the second
 - `G/diffused/KEY/neighbours/000.npy, ...`: means over neighbours, if they are kept
@@ -16,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -28,12 +30,15 @@ from fdgcl._checks import InputError
 from fdgcl._files import write_json
 from fdgcl.diffusion.basis import Basis
 from fdgcl.graphs.diagnosis import FeatureFindings
+from fdgcl.graphs.feature_map import FeatureMap
+from fdgcl.graphs.reduction import Reduction
 from fdgcl.graphs.scaling import ROW_SCALINGS, ColumnScale
-from fdgcl.graphs.store.arrays import StoredArray, is_finished
-from fdgcl.graphs.store.features import StoredFeatures
+from fdgcl.graphs.store.arrays import StoredArray, is_finished, write_array
+from fdgcl.graphs.store.features import StoredFeatures, open_reduced, write_reduced
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.kept_blocks import averages_edges
 from fdgcl.methods.fdgcl.settings import Settings
+from fdgcl.methods.preparation import chosen_scaling
 from fdgcl.operators.feature_correlation import FeatureCorrelation
 
 FORMAT = "fdgcl-diffused-3"
@@ -77,6 +82,7 @@ class Recipe:
             directed, and known one way only.
         scale: Of the features' columns, where they are scaled.
         averages: Whether there are means over neighbours beside the orders.
+        held: Share of their variance that reduced features have, where that is known.
     """
 
     settings: dict[str, Any]
@@ -90,6 +96,7 @@ class Recipe:
     correlation: FeatureCorrelation | None = None
     scale: ColumnScale | None = None
     averages: bool = False
+    held: float | None = None
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -126,6 +133,7 @@ class Recipe:
             "column_weights": None if scale is None else scale.weights.tolist(),
             "column_means": None if means is None else means.tolist(),
             "averages": self.averages,
+            "held": self.held,
         }
 
     @classmethod
@@ -153,6 +161,7 @@ class Recipe:
             None if correlation is None else FeatureCorrelation(**correlation),
             scale,
             bool(value.get("averages", False)),
+            value["held"],
         )
 
 
@@ -165,23 +174,25 @@ class Diffusion:
 
     @classmethod
     def of(
-        cls, store: Store, settings: Settings, columns: ColumnScale | None = None
+        cls, store: Store, settings: Settings, columns: FeatureMap | None = None
     ) -> Self:
         """The diffusion by some settings, whether it is done or not.
 
         Args:
             store: The graph.
             settings: The model's.
-            columns: What the features' columns are scaled by, where a model that was
-                trained elsewhere says so.
+            columns: What is done to the features, where a trained model says so.
         """
-        text = store.fingerprint + json.dumps(wanted(settings), sort_keys=True)
+        chosen = as_chosen(store, settings, columns)
+        text = store.fingerprint + json.dumps(wanted(store, chosen), sort_keys=True)
         if keeps_averages(store, settings):
             text += AVERAGE
-        if columns is not None:
-            text += columns.fingerprint
-        key = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-        return cls(store, store.folder / "diffused" / key)
+        own = cls(store, _folder(store, text))
+        fitted = "" if columns is None else columns.fingerprint
+        # The store that a model was trained on is not diffused again for it.
+        if not fitted or (own.is_begun and own.feature_map.fingerprint == fitted):
+            return own
+        return cls(store, _folder(store, text + fitted))
 
     @cached_property
     def recipe(self) -> Recipe:
@@ -237,12 +248,49 @@ class Diffusion:
         return self.folder / "lengths.npy"
 
     @property
+    def _directions_path(self) -> Path:
+        return self.folder / "directions.npy"
+
+    @property
+    def _is_reduced(self) -> bool:
+        return "reduce" in self.recipe.settings
+
+    @property
+    def feature_map(self) -> FeatureMap:
+        """What is done to the store's features before they are diffused."""
+        recipe, reduction = self.recipe, None
+        if self._is_reduced:
+            array = StoredArray.open(self._directions_path)
+            array.verify()
+            reduction = Reduction(array.read(0, array.shape[0]), recipe.held)
+        return FeatureMap(recipe.settings["feature_scaling"], recipe.scale, reduction)
+
+    @property
     def features(self) -> StoredFeatures:
         """What is diffused."""
         recipe = self.recipe
+        if self._is_reduced:
+            width = self.store.manifest.block_columns
+            return open_reduced(self._reduced_folder, recipe.columns[-1], width)
         by_rows = recipe.settings["feature_scaling"] in ROW_SCALINGS
         lengths = StoredArray.open(self.lengths_path) if by_rows else None
-        return StoredFeatures(self.store, recipe.scale, lengths)
+        return StoredFeatures(self.store.features, recipe.scale, lengths)
+
+    @property
+    def _reduced_folder(self) -> Path:
+        return self.folder / "reduced"
+
+    def reduce(self, scaled: StoredFeatures, found: FeatureMap) -> StoredFeatures:
+        """Keep what scaled features are reduced by, and the reduced ones, if they are.
+
+        Args:
+            scaled: The store's features.
+            found: What is done to them.
+        """
+        if found.reduction is None:
+            return scaled
+        write_array(self._directions_path, found.reduction.directions)
+        return write_reduced(scaled, found.reduction, self._reduced_folder)
 
     def has(self, number: int) -> bool:
         """Whether a slice is done, with all of its blocks."""
@@ -302,12 +350,36 @@ class DiffusedRows:
                 array.verify()
 
 
-def wanted(settings: Settings) -> dict[str, Any]:
+def wanted(store: Store, settings: Settings) -> dict[str, Any]:
     """The settings that decide the result, as plain values."""
-    known = settings.to_dict()
-    return {name: known[name] for name in DIFFUSION_SETTINGS}
+    known, names = settings.to_dict(), [*DIFFUSION_SETTINGS]
+    if settings.reduced(store.num_features) < store.num_features:
+        # Directions are mixed by the seed; nothing else of a diffusion is random.
+        names += ["reduce", "seed"]
+    return {name: known[name] for name in names}
 
 
 def keeps_averages(store: Store, settings: Settings) -> bool:
     """Whether means over the store's neighbours are kept beside the orders."""
     return averages_edges(settings.keep, store.manifest.direction)
+
+
+def as_chosen(
+    store: Store, settings: Settings, columns: FeatureMap | None = None
+) -> Settings:
+    """Settings in which no scaling is left open.
+
+    Args:
+        store: The graph, which decides where no model has decided.
+        settings: The model's.
+        columns: What was done to the features of the graph it was trained on.
+    """
+    if columns is not None:
+        return replace(settings, feature_scaling=columns.scaling)
+    given = StoredFeatures(store.features)
+    return chosen_scaling(store, given, settings, store.manifest.structural)[0]
+
+
+def _folder(store: Store, text: str) -> Path:
+    key = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+    return store.folder / "diffused" / key

@@ -20,8 +20,8 @@ from fdgcl._progress import Progress
 from fdgcl.diffusion.expansion import Expansion
 from fdgcl.diffusion.polynomial import sum_terms
 from fdgcl.graphs.diagnosis import FeatureFindings, examine_features
+from fdgcl.graphs.feature_map import FeatureMap
 from fdgcl.graphs.moments import ColumnMoments
-from fdgcl.graphs.scaling import ColumnScale
 from fdgcl.graphs.store.arrays import ArrayWriter, is_finished, row_ranges
 from fdgcl.graphs.store.features import StoredFeatures, measure_scaling
 from fdgcl.graphs.store.store import Store
@@ -32,6 +32,7 @@ from fdgcl.methods.fdgcl.diffused import (
     Block,
     Diffusion,
     Recipe,
+    as_chosen,
     keeps_averages,
     wanted,
 )
@@ -83,7 +84,7 @@ def begin(
     settings: Settings,
     plan: DiffusionPlan,
     progress: Progress | None = None,
-    columns: ColumnScale | None = None,
+    columns: FeatureMap | None = None,
 ) -> Diffusion:
     """Look at the graph as a whole, and write down what all tasks follow.
 
@@ -92,13 +93,14 @@ def begin(
         settings: The model's.
         plan: The slices to make.
         progress: Called at the beginning and the end.
-        columns: What the features' columns are scaled by, where that is known.
+        columns: What is done to the features, where a trained model says so.
 
     Raises:
         InputError: The settings do not fit the store, or what was begun earlier does
             not fit the memory given now.
     """
     check_settings(store, settings)
+    settings = as_chosen(store, settings, columns)
     diffusion = Diffusion.of(store, settings, columns)
     if diffusion.is_begun:
         _check_fits(diffusion, plan)
@@ -125,12 +127,15 @@ def begin(
         raise InputError(message)
     if progress is not None:
         progress("look", 1, 2)
-    features = measure_scaling(
-        store, settings.feature_scaling, diffusion.lengths_path, columns
-    )
     names, scaling = store.manifest.feature_names, settings.feature_scaling
-    findings = examine_features(ColumnMoments.of(features), names, scaling)
-    correlation, informative = _correlated(features, findings, plan.threads)
+    known = columns or FeatureMap(scaling)
+    scaled = measure_scaling(store, scaling, diffusion.lengths_path, known.scale)
+    findings = examine_features(ColumnMoments.of(scaled), names, scaling)
+    found_map = known.reducing(scaled, settings.reduce, settings.seed)
+    features = diffusion.reduce(scaled, found_map)
+    correlation, informative = _correlated(
+        store, scaled, features, findings, plan.threads
+    )
     if found.needs_float64:
         plan = plan_diffusion(
             store,
@@ -142,7 +147,7 @@ def begin(
             wide=True,
         )
     recipe = Recipe(
-        settings=wanted(settings),
+        settings=wanted(store, settings),
         columns=plan.columns,
         coefficients=found.coefficients,
         basis=found.basis,
@@ -151,8 +156,9 @@ def begin(
         informative=informative,
         findings=findings,
         correlation=correlation,
-        scale=features.scale,
+        scale=scaled.scale,
         averages=keeps_averages(store, settings),
+        held=None if found_map.reduction is None else found_map.reduction.held,
     )
     diffusion.begin(recipe)
     if progress is not None:
@@ -161,21 +167,31 @@ def begin(
 
 
 def _correlated(
-    features: StoredFeatures, findings: FeatureFindings, threads: int
+    store: Store,
+    scaled: StoredFeatures,
+    features: StoredFeatures,
+    findings: FeatureFindings,
+    threads: int,
 ) -> tuple[FeatureCorrelation | None, bool]:
     """How features correlate along the edges, and whether neighbours tell of them.
 
     In memory that is asked of edges both ways. A directed store knows each of its edges
     from one end: it cannot say, and is taken as one whose neighbours do tell.
+
+    Args:
+        store: The graph.
+        scaled: Its features before they are reduced, as findings are of those.
+        features: What is diffused.
+        findings: What the columns of the features tell.
+        threads: To use.
     """
-    store = features.store
     operator = StoredOperator(store, 0.0, "symmetric", threads)
     if not operator.has_real_spectrum:
         return None, True
     found = feature_correlation(features, operator)
 
     def without(column: int) -> bool:
-        return feature_correlation(features, operator, without=column).is_informative
+        return feature_correlation(scaled, operator, without=column).is_informative
 
     structural = store.manifest.structural
     return found, neighbours_tell(structural, [found], findings, without)
@@ -266,11 +282,10 @@ def _read_slice(
     features: StoredFeatures, columns: slice, space: Coordinates, into: Tensor
 ) -> None:
     """Fill an array with features, column by column of the blocks in files."""
-    manifest = features.store.manifest
-    width = manifest.block_columns
+    width = features.block_columns
     for number in range(columns.start // width, -(-columns.stop // width)):
         first = number * width
-        last = min(first + width, manifest.features)
+        last = min(first + width, features.shape[1])
         there = slice(max(columns.start, first), min(columns.stop, last))
         here = slice(there.start - columns.start, there.stop - columns.start)
         taken = slice(there.start - first, there.stop - first)

@@ -51,7 +51,7 @@ def chosen_types(graph: Graph, settings: Settings) -> tuple[Graph, list[str]]:
         raise InputError(message)
     notices = [
         f"{count} edge types ({listed}): features are diffused along each by itself, "
-        f"{count} x {graph.num_features:,} columns"
+        f"{count} x {settings.reduced(graph.num_features):,} columns"
     ]
     if settings.direction in (None, "symmetric"):
         notices += _repetitions(types)

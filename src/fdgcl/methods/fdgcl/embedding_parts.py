@@ -44,7 +44,7 @@ class Parts:
             settings: The model's.
             beta: Weight of the first view, or weights of all; None where that is not
                 known yet, and every view may have one.
-            num_features: Columns of the features.
+            num_features: Columns of the features, before they are reduced.
             relations: How many times these stand side by side once diffused.
             kept: The blocks beside the views; None for those that the settings name.
 
@@ -56,9 +56,8 @@ class Parts:
         """
         views = [settings.hidden_columns] * count_views(settings, beta)
         names = settings.keep if kept is None else kept
-        blocks = [
-            num_features * (1 if name == "features" else relations) for name in names
-        ]
+        columns = settings.reduced(num_features)
+        blocks = [columns * (1 if name == "features" else relations) for name in names]
         widths = (*views, *blocks)
         return cls(widths, shares(widths, settings.dim))
 

@@ -33,9 +33,10 @@ class Encoders(GraphModel):
             nodes, before the activation. Without it the cosine losses soon move all
             rows onto one direction.
         combination: How the views become the embedding; alike if not given.
-        feature_scaling: What is done to the features first.
+        feature_scaling: How the features are scaled first.
+        reduced: Columns that they are reduced to after that, if they are.
         dynamics: Each view's dynamics, where training changes them.
-        relations: How many times the columns of X stand side by side once diffused.
+        relations: How many times those columns stand side by side once diffused.
         seed: Of the initial weights.
         dtype: Of the weights.
     """
@@ -51,15 +52,17 @@ class Encoders(GraphModel):
         standardize: bool = True,
         combination: Combination | None = None,
         feature_scaling: str = "none",
+        reduced: int | None = None,
         dynamics: Sequence[Dynamics] = (),
         relations: int = 1,
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        super().__init__(num_features, feature_scaling)
+        super().__init__(num_features, feature_scaling, reduced)
+        columns = reduced or num_features
         generator = torch.Generator().manual_seed(seed)
         self.weights = nn.ParameterList(
-            _glorot(num_features * relations, dim, init_scale, generator, dtype)
+            _glorot(columns * relations, dim, init_scale, generator, dtype)
             for _ in range(count)
         )
         self._dynamics = nn.ModuleList(dynamics)

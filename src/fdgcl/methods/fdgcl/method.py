@@ -7,7 +7,7 @@ from typing import Any, final
 
 from fdgcl._progress import Progress
 from fdgcl.graphs.data import GraphData
-from fdgcl.graphs.scaling import ColumnScale
+from fdgcl.graphs.feature_map import FeatureMap
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.base import Config, Method
 from fdgcl.methods.fdgcl.combination import Combination, view_weights
@@ -34,7 +34,7 @@ class FdgclMethod(Method[Settings, Encoders]):
     settings = Settings
 
     def prepare(
-        self, data: GraphData, settings: Settings, columns: ColumnScale | None = None
+        self, data: GraphData, settings: Settings, columns: FeatureMap | None = None
     ) -> ViewPreparation:
         """See the base class."""
         if isinstance(data, Store):
@@ -46,7 +46,7 @@ class FdgclMethod(Method[Settings, Encoders]):
         data: GraphData,
         settings: Settings,
         schema: dict[str, Any],
-        columns: ColumnScale | None,
+        columns: FeatureMap,
         decisions: dict[str, Any],
     ) -> ViewPreparation:
         """See the base class; edge types must be those of training, too."""
@@ -80,16 +80,20 @@ class FdgclMethod(Method[Settings, Encoders]):
     def sizes(self, config: Config) -> set[int]:
         """See the base class."""
         settings: Settings = config.settings
+        given = config.num_features
         parts = Parts.of(
             settings,
             config.decisions["beta"],
-            config.num_features,
+            given,
             config.num_relations,
             config.decisions.get("kept"),
         )
         sizes = zip(parts.widths, parts.shares, strict=True)
         compressed = {size for each in sizes if each[0] > each[1] for size in each}
-        return {*super().sizes(config), settings.hidden_columns, *compressed}
+        columns = settings.reduced(given)
+        reduced = {given, columns} if columns < given else set[int]()
+        width = columns * config.num_relations
+        return {width, settings.hidden_columns, *reduced, *compressed}
 
     def new_model(self, config: Config) -> Encoders:
         """See the base class."""
@@ -142,14 +146,14 @@ def new_views(
     """Untrained encoders, on their device.
 
     Args:
-        settings: The model's.
-        num_features: Columns of the features.
+        settings: The model's, with no scaling left open.
+        num_features: Columns of the features, before they are reduced.
         beta: Weight of the first view, or weights of all.
         relations: How many times these stand side by side once diffused.
         kept: The blocks beside the views; None for those that the settings name.
     """
     kept = settings.keep if kept is None else kept
-    count = len(settings.orders)
+    count, columns = len(settings.orders), settings.reduced(num_features)
     combination = Combination(
         view_weights(beta, count),
         Parts.of(settings, beta, num_features, relations, kept),
@@ -168,6 +172,7 @@ def new_views(
         standardize=settings.standardize,
         combination=combination,
         feature_scaling=settings.feature_scaling,
+        reduced=columns if columns < num_features else None,
         dynamics=[
             settings.new_dynamics(settings.hidden_columns, view) for view in dynamics
         ],

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fdgcl._checks import InputError, choose
+from fdgcl.graphs.reduction import reduction_bytes
 from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.statistics import BLOCK_ROWS
 from fdgcl.planning import Plan
@@ -39,6 +40,7 @@ class Workload:
         relations: Operators by which all features are diffused, one per edge type.
         averages: Means of all features over neighbours that stand beside the views.
         parts: What the embedding is made of; None for one view, or their sum.
+        given: Columns that X was reduced from; 0 where it was not.
     """
 
     nodes: int
@@ -55,6 +57,7 @@ class Workload:
     held: int = 5
     relations: int = 1
     averages: int = 0
+    given: int = 0
     parts: Parts | None = None
 
     @property
@@ -154,10 +157,11 @@ def _does(
     batch = "all rows at once"
     if load.batch_size is not None:
         batch = f"batches of {load.batch_size:,} rows"
+    reduced = f" of {load.given:,}" if load.given > load.features else ""
     where = "before training" if strategy == "precompute" else "in every epoch"
     return (
         f"{load.nodes:,} nodes, {load.weights:,} weights in {operators}, "
-        f"{load.features:,} features, {_widths(load)}",
+        f"{load.features:,} features{reduced}, {_widths(load)}",
         f"strategy {strategy}: {reason}",
         f"{load.products} products with the graph for {load.orders} orders, "
         f"{where}; {products:,} columns multiplied in all",
@@ -218,7 +222,12 @@ def _peak_bytes(load: Workload, strategy: str) -> int:
     embedding = load.nodes * load.width
     trained = kept + adam + max(views, 2 * embedding)
     made, fitting = _compressing(load, strategy)
-    return max(load.itemsize * trained, load.itemsize * (kept + adam + made) + fitting)
+    peak = max(load.itemsize * trained, load.itemsize * (kept + adam + made) + fitting)
+    if load.given <= load.features:
+        return peak
+    # The features reduced, and before they are, what it takes to find out how.
+    reduced = load.itemsize * load.nodes * load.features
+    return reduced + max(peak, reduction_bytes(load.given, load.features))
 
 
 def _compressing(load: Workload, strategy: str) -> tuple[int, int]:

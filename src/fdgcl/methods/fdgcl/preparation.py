@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, cast
 
-import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
@@ -22,7 +22,7 @@ from fdgcl.diffusion.stability import (
 from fdgcl.graphs import Graph
 from fdgcl.graphs._validate import is_symmetric
 from fdgcl.graphs.directions import Direction, Normalization
-from fdgcl.graphs.scaling import ColumnScale
+from fdgcl.graphs.feature_map import FeatureMap
 from fdgcl.methods.fdgcl import DiffusedFeatures, InLoop, Stepped, ViewSource
 from fdgcl.methods.fdgcl.agreement import can_be_fused
 from fdgcl.methods.fdgcl.averages import Averages
@@ -47,6 +47,22 @@ class DiffusionPreparation(ViewPreparation):
     """
 
     operators: tuple[InMemoryOperator, ...] = ()
+
+    @cached_property
+    def feature_map(self) -> FeatureMap:
+        """See the base class; directions are looked for when they are first needed."""
+        known, settings = super().feature_map, self.settings
+        return known.reducing(self._scaled, settings.reduce, settings.seed)
+
+    @cached_property
+    def features(self) -> NDArray[Any] | csr_array:
+        """See the base class; those that are diffused."""
+        return self.feature_map.reduced(self._scaled)
+
+    @property
+    def _scaled(self) -> NDArray[Any] | csr_array:
+        assert self.graph.features is not None
+        return self.graph.features
 
     @cached_property
     def operator(self) -> InMemoryOperator:
@@ -79,14 +95,15 @@ class DiffusionPreparation(ViewPreparation):
     @cached_property
     def plan(self) -> FittingPlan:
         """How the diffusion is done."""
-        nodes, features = self.features.shape
-        stored = np.prod(self.features.shape, dtype=np.int64)
-        if isinstance(self.features, csr_array):
-            stored = self.features.nnz
+        nodes, given = self._scaled.shape
+        features, stored = self.num_columns, nodes * self.num_columns
+        if features == given and isinstance(self._scaled, csr_array):
+            stored = self._scaled.nnz
         load = Workload(
             nodes=nodes,
             weights=sum(operator.nnz for operator in self.operators),
             features=features,
+            given=given,
             nonzeros=int(stored),
             dim=self.settings.hidden_columns,
             products=self._products,
@@ -126,8 +143,7 @@ class DiffusionPreparation(ViewPreparation):
             settings.new_loss(), settings.activation, settings.standardize
         ):
             return 5
-        nodes, features = self.features.shape
-        columns = features * len(self.operators)
+        nodes, columns = self.graph.num_nodes, self.num_columns * len(self.operators)
         # In place; where there are many features, beside the product and its gradient.
         held = 1 if has_few_features(columns, nodes) else 3
         # Each of several pairs has copies of its views, beside the gradients of all.
@@ -174,7 +190,7 @@ class DiffusionPreparation(ViewPreparation):
     def correlates_without(self, column: int) -> bool:
         """See the base class."""
         return any(
-            feature_correlation(self.features, edges, without=column).is_informative
+            feature_correlation(self._scaled, edges, without=column).is_informative
             for edges in _edges(self.graph)
         )
 
@@ -226,7 +242,7 @@ class DiffusionPreparation(ViewPreparation):
 def prepare(
     graph: Graph,
     settings: Settings,
-    columns: ColumnScale | None = None,
+    columns: FeatureMap | None = None,
     kept: Sequence[str] | None = None,
 ) -> DiffusionPreparation:
     """Check a graph against the settings and build its operator.
@@ -234,11 +250,12 @@ def prepare(
     Args:
         graph: The graph.
         settings: The model's.
-        columns: What those of the graph it was trained on were scaled by.
+        columns: What was done to those of the graph it was trained on.
         kept: The blocks that a model keeps beside its views; None for those that the
             settings make of this graph.
     """
     made = prepare_graph(graph, settings, columns)
+    settings = made.settings
     graph, told = chosen_types(made.graph, settings)
     symmetric = _is_undirected(graph)
     if kept is None:

@@ -9,7 +9,7 @@ import torch
 
 from fdgcl._progress import Progress
 from fdgcl.executors import Executor, InProcess, Task
-from fdgcl.graphs.scaling import ColumnScale
+from fdgcl.graphs.feature_map import FeatureMap
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import Diffusion
 from fdgcl.methods.fdgcl.diffusing import begin, diffuse_slice
@@ -112,7 +112,7 @@ def diffuse_store(
     *,
     memory: int,
     executor: Executor | None = None,
-    columns: ColumnScale | None = None,
+    columns: FeatureMap | None = None,
     progress: Progress | None = None,
 ) -> Diffusion:
     """Diffuse all that is not diffused yet.
@@ -122,7 +122,7 @@ def diffuse_store(
         settings: The model's.
         memory: Bound on what this machine's processes hold together, in bytes.
         executor: Runs the tasks; None runs them here, one after the other.
-        columns: What the features' columns are scaled by, where that is known.
+        columns: What is done to the features, where a trained model says so.
         progress: Called with the stages look and slices.
     """
     executor = executor or InProcess()

@@ -102,6 +102,12 @@ class Settings(MethodSettings):
         "`checkpoint` (fewer of them) or `autograd` (all that is computed).",
         panel="Diffusion",
     )
+    reduce: int = setting(
+        0,
+        "Columns that wider features are reduced to before they are diffused, by their "
+        "principal directions; 0 for none.",
+        panel="Diffusion",
+    )
     dim: int = setting(
         512,
         "Columns of the embedding, at most. Where views and what is kept beside them "
@@ -203,6 +209,10 @@ class Settings(MethodSettings):
         for name, value in checked(self).items():
             self._set(name, value)
         check_together(self)
+
+    def reduced(self, columns: int) -> int:
+        """How many columns of features are diffused, of so many."""
+        return min(columns, self.reduce) if self.reduce else columns
 
     @property
     def schedule(self) -> Schedule:

@@ -9,12 +9,13 @@ from itertools import pairwise
 from fdgcl._checks import check_count
 from fdgcl._memory import resident_bytes
 from fdgcl.executors.base import cores
+from fdgcl.graphs.reduction import reduction_bytes, reduction_products
 from fdgcl.graphs.store.row_blocks import RowBlocks
 from fdgcl.graphs.store.store import Manifest, Store
 from fdgcl.methods.fdgcl.diffused import keeps_averages
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.planning import Plan, check_memory
-from fdgcl.planning.cost import diffuse_seconds, diffused_bytes
+from fdgcl.planning.cost import RATES, diffuse_seconds, diffused_bytes
 
 # Of the bound: what allocators and libraries take beside what is counted here.
 MARGIN = 0.04
@@ -41,6 +42,7 @@ class DiffusionPlan(Plan):
         threads: Of each of them.
         separate: Whether workers are processes of their own.
         memory: The bound, of all workers on this machine together.
+        reduced_bytes: Of the disk, what features take that are reduced first.
     """
 
     columns: tuple[int, ...]
@@ -48,6 +50,7 @@ class DiffusionPlan(Plan):
     threads: int
     separate: bool
     memory: int
+    reduced_bytes: int = 0
 
     @property
     def features(self) -> int:
@@ -97,42 +100,52 @@ def plan_diffusion(
     each += threads * blocks.largest * (store.neighbours.dtype.itemsize + itemsize)
     column = manifest.nodes * itemsize * (2 + orders)
     column += itemsize * (threads * blocks.most_rows + 3 * IO_ROWS)
+    features = settings.reduced(manifest.features)
     look = LATER_BYTES + LOOK_BYTES * manifest.nodes
+    reduced, before = 0, 0.0
+    does: tuple[str, ...] = ()
+    if features < manifest.features:
+        look = max(look, LATER_BYTES + reduction_bytes(manifest.features, features))
+        # In float32, as what they are reduced by.
+        does = (f"{manifest.features:,} columns of features reduced to {features:,}",)
+        reduced = 4 * features * (manifest.nodes + manifest.features)
+        work = reduction_products(manifest.nodes, manifest.features, features)
+        before = RATES.multiply_add * work
     least = (base + max(workers * (each + column), look)) / (1 - MARGIN)
     purpose = f"for {manifest.nodes:,} nodes and {workers} worker{'s'[: workers > 1]}"
     check_memory(memory, least, purpose)
     usable = memory * (1 - MARGIN) - base
     # What is just enough must not fail by rounding.
     fitting = max(1, int((usable / workers - each) // column))
-    columns = slice_bounds(manifest.features, fitting, manifest.block_columns, workers)
+    columns = slice_bounds(features, fitting, manifest.block_columns, workers)
     widest = _widest(columns)
     products = products_of(settings) + means
     return DiffusionPlan(
-        does=_does(manifest, columns, products, workers, threads),
+        does=(*does, *_does(manifest, columns, products, workers, threads)),
         peak_bytes=int(base + max(workers * (each + widest * column), look)),
         memory=memory,
         least_bytes=int(least),
         purpose=purpose,
-        disk_bytes=diffused_bytes(
-            manifest.nodes,
-            manifest.features,
-            orders + means,
-            settings.torch_dtype.itemsize,
+        disk_bytes=reduced
+        + diffused_bytes(
+            manifest.nodes, features, orders + means, settings.torch_dtype.itemsize
         ),
-        seconds=diffuse_seconds(
+        seconds=before
+        + diffuse_seconds(
             manifest.nodes,
             manifest.entries,
-            manifest.features,
+            features,
             widest,
             products,
             orders + means,
             threads * workers,
         ),
-        sparse_products=products * manifest.features,
+        sparse_products=products * features,
         columns=columns,
         workers=workers,
         threads=threads,
         separate=separate,
+        reduced_bytes=reduced,
     )
 
 

@@ -19,7 +19,8 @@ from fdgcl.diffusion import Dynamics
 from fdgcl.diffusion.stability import Bounds, CommonBounds
 from fdgcl.executors.base import cores
 from fdgcl.graphs.diagnosis import FeatureFindings
-from fdgcl.graphs.scaling import ColumnScale
+from fdgcl.graphs.feature_map import FeatureMap
+from fdgcl.graphs.store.features import StoredFeatures
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
@@ -31,6 +32,7 @@ from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.stored_statistics import load_statistics
 from fdgcl.methods.fdgcl.training_plan import TrainingPlan, plan_training
 from fdgcl.methods.fdgcl.windows_on_disk import RowsOnDisk
+from fdgcl.methods.preparation import chosen_scaling
 from fdgcl.operators.feature_correlation import FeatureCorrelation
 from fdgcl.operators.stored import StoredOperator
 
@@ -157,9 +159,9 @@ class StoredPreparation(ViewPreparation):
         )
 
     @property
-    def scale(self) -> ColumnScale | None:
+    def feature_map(self) -> FeatureMap:
         """See the base class."""
-        return self.recipe.scale
+        return self.diffusion.feature_map
 
     def check_memory(self) -> None:
         """See the base class."""
@@ -182,7 +184,7 @@ class StoredPreparation(ViewPreparation):
 def prepare_store(
     store: Store,
     settings: Settings,
-    columns: ColumnScale | None = None,
+    columns: FeatureMap | None = None,
     kept: Sequence[str] | None = None,
 ) -> StoredPreparation:
     """Check a store against the settings.
@@ -190,7 +192,7 @@ def prepare_store(
     Args:
         store: The graph.
         settings: The model's; the direction of edges was chosen on import.
-        columns: What those of the graph it was trained on were scaled by.
+        columns: What was done to those of the graph it was trained on.
         kept: The blocks that a model keeps beside its views; None for those that the
             settings make of this store.
 
@@ -205,15 +207,20 @@ def prepare_store(
         )
         raise InputError(message)
     manifest = store.manifest
+    told: list[str] = []
+    if columns is None:
+        features = StoredFeatures(store.features)
+        settings, told = chosen_scaling(store, features, settings, manifest.structural)
+    else:
+        settings = replace(settings, feature_scaling=columns.scaling)
     chosen = replace(settings, direction=manifest.direction)
-    notices: list[str] = []
     if kept is None:
         kept = kept_blocks(settings.keep, manifest.direction)
-        notices += _left_out(store, settings.keep, kept)
+        told += _left_out(store, settings.keep, kept)
     else:
         _check_kept(store, kept)
     return StoredPreparation(
-        store, manifest.structural, chosen, tuple(notices), columns, kept=tuple(kept)
+        store, manifest.structural, chosen, tuple(told), columns, kept=tuple(kept)
     )
 
 

@@ -73,10 +73,10 @@ def plan_training(
     """
     if kept is None:
         kept = kept_blocks(settings.keep, store.manifest.direction)
-    nodes, features = store.manifest.nodes, store.manifest.features
+    nodes, features = store.manifest.nodes, settings.reduced(store.num_features)
     count = len(settings.orders)
     hidden = settings.hidden_columns
-    parts = Parts.of(settings, settings.beta, features, kept=kept)
+    parts = Parts.of(settings, settings.beta, store.num_features, kept=kept)
     width = parts.width
     batch = batch_rows(settings, nodes)
     item = settings.torch_dtype.itemsize
