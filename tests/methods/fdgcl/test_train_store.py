@@ -295,10 +295,18 @@ print(bound, int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) * 1024)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's peak memory")
-@pytest.mark.parametrize("loss", ["regularized-cosmean", "vicreg"])
-def test_memory_stays_within_the_plan(loss: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"loss": "regularized-cosmean"},
+        {"loss": "vicreg"},
+        {"hidden": 1024, "combine": "concat", "keep": ("local",)},
+    ],
+    ids=str,
+)
+def test_memory_stays_within_the_plan(case: dict[str, Any], tmp_path: Path) -> None:
     """200,000 rows of 32 features: 51 MB a window pair, 51 MB each order."""
-    settings = {"dim": 128, "epochs": 2, "time": 1.0, "loss": loss}
+    settings = {"dim": 128, "epochs": 2, "time": 1.0, **case}
     store = make_store(
         tmp_path / "G", nodes=200_000, edges=10, features=32, block_columns=32
     )
