@@ -18,7 +18,18 @@ def _linear(x: Tensor) -> Tensor:
     return x
 
 
+def _half_relu(x: Tensor) -> Tensor:
+    """Half of the columns as they are, the other half rectified.
+
+    What is linear in the features and what is not are both there for the loss, which
+    keeps columns from saying the same.
+    """
+    half = x.shape[-1] // 2
+    return torch.cat([x[..., :half], torch.relu(x[..., half:])], -1)
+
+
 ACTIVATIONS: dict[str, Activation] = {
+    "half-relu": _half_relu,
     "relu": torch.relu,
     "elu": functional.elu,
     "gelu": functional.gelu,

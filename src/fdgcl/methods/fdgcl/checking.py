@@ -205,8 +205,10 @@ def _keep(given: Sequence[str]) -> tuple[str, ...]:
 
 
 def _keep_weight(
-    given: float | Sequence[float], keep: Sequence[str]
-) -> float | tuple[float, ...]:
+    given: float | Sequence[float] | None, keep: Sequence[str]
+) -> float | tuple[float, ...] | None:
+    if given is None:
+        return None
     if not isinstance(given, Sequence):
         check_positive("keep_weight", given)
         return given

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,10 +17,13 @@ from fdgcl.diffusion.stability import Bounds, StabilityReport, stability_report
 from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows
 from fdgcl.methods.fdgcl.embedding_parts import Parts
+from fdgcl.methods.fdgcl.kept_blocks import block_weights
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.sources import ViewSource
+from fdgcl.methods.fdgcl.weighing import Weighing
 from fdgcl.methods.preparation import Preparation
 from fdgcl.operators.feature_correlation import FeatureCorrelation
+from fdgcl.operators.neighbour_information import NeighbourInformation
 
 UNINFORMATIVE_BETA = 1.0
 
@@ -103,13 +107,49 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
     def beta(self) -> float | Sequence[float]:
         """The views' weights; where they were left open, the graph decides.
 
-        Where a node's neighbours tell nothing of it, other views are noise and the
-        local view stands alone.
+        Where views are mixed and a node's neighbours tell nothing of it, other views
+        are noise and the local view stands alone.
         """
         if self.settings.beta is not None:
             return self.settings.beta
         count = len(self.settings.orders)
+        if self.settings.combine == "concat":
+            return self.weighing.of_views(count)
         return 1 / count if self.informative else UNINFORMATIVE_BETA
+
+    @abc.abstractmethod
+    def neighbour_information(self) -> NeighbourInformation:
+        """What a node's neighbours tell of it; the features are not made from edges."""
+
+    @cached_property
+    def weighing(self) -> Weighing:
+        """What the weights of the embedding's parts are made of."""
+        told = None if self.structural is not None else self.neighbour_information()
+        return Weighing.of(told, self.data.num_nodes, self.data.num_features)
+
+    @property
+    def keep_weight(self) -> list[float]:
+        """The weight of each block beside the views, decided by the graph if left open.
+
+        Weights of views are shares of the embedding, those of blocks are beside them.
+        """
+        settings = self.settings
+        if settings.keep_weight is not None:
+            return block_weights(self.kept, settings.keep, settings.keep_weight)
+        if settings.combine != "concat":
+            return [1.0] * len(self.kept)
+        unit = math.hypot(*self.weighing.of_views(len(settings.orders)))
+        return [one / unit for one in self.weighing.of_kept(self.kept)]
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether the graph decides on weights of parts that stand side by side."""
+        settings = self.settings
+        if settings.combine != "concat":
+            return False
+        return settings.beta is None or (
+            settings.keep_weight is None and len(self.kept) > 0
+        )
 
     @property
     def width(self) -> int:
@@ -125,17 +165,9 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
     @property
     def parts(self) -> Parts:
         """What the embedding is made of."""
-        settings = self.settings
-        beta = settings.beta
-        if settings.combine == "concat" and self.knows_beta:
-            beta = self.beta
-        relations = self.num_relations
-        return Parts.of(settings, beta, self.data.num_features, relations, self.kept)
-
-    @property
-    def knows_beta(self) -> bool:
-        """Whether the graph was looked at, which may decide the views' weights."""
-        return True
+        settings, relations = self.settings, self.num_relations
+        features = self.data.num_features
+        return Parts.of(settings, settings.beta, features, relations, self.kept)
 
     @property
     def num_columns(self) -> int:
@@ -159,11 +191,14 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
 
     def decisions(self) -> dict[str, Any]:
         """What was left open in the settings and decided by the graph."""
+        beta = self.beta
         return {
-            "beta": self.beta,
+            "beta": [*beta] if isinstance(beta, Sequence) else beta,
             "batch_size": self.batch_size,
             "lr": self.lr,
             "kept": [*self.kept],
+            "keep_weight": self.keep_weight,
+            "weighing": self.weighing.to_dict() if self.is_weighed else None,
         }
 
     def describe_decisions(self) -> list[str]:
@@ -174,6 +209,7 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
         return [
             *reduction_notices(given, self.num_columns, held),
             *beta_notices(self.settings, self.beta),
+            *(self.weighing.describe(self.kept) if self.is_weighed else ()),
             *self.parts.notices(),
         ]
 
@@ -213,7 +249,7 @@ def neighbours_tell(
 
 def beta_notices(settings: Settings, beta: float | Sequence[float]) -> list[str]:
     """What the views' weights tell, where the graph decided them."""
-    alone = len(settings.orders) == 1
+    alone = len(settings.orders) == 1 or settings.combine == "concat"
     if settings.beta is not None or beta != UNINFORMATIVE_BETA or alone:
         return []
     return [

@@ -40,8 +40,9 @@ from fdgcl.methods.fdgcl.kept_blocks import averages_edges
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.preparation import chosen_scaling
 from fdgcl.operators.feature_correlation import FeatureCorrelation
+from fdgcl.operators.neighbour_information import NeighbourInformation
 
-FORMAT = "fdgcl-diffused-3"
+FORMAT = "fdgcl-diffused-4"
 
 #: Stands for the means over neighbours where the number of an order may stand.
 AVERAGE: Literal["neighbours"] = "neighbours"
@@ -78,6 +79,7 @@ class Recipe:
         lambda_max: Bound on the spectrum of L.
         informative: Whether the features tell of those of neighbours.
         findings: What the columns of the features tell.
+        neighbours: What neighbours tell of a node, beside its own features.
         correlation: How features correlate along the edges; None where these are
             directed, and known one way only.
         scale: Of the features' columns, where they are scaled.
@@ -93,6 +95,7 @@ class Recipe:
     lambda_max: float
     informative: bool
     findings: FeatureFindings
+    neighbours: NeighbourInformation
     correlation: FeatureCorrelation | None = None
     scale: ColumnScale | None = None
     averages: bool = False
@@ -129,6 +132,7 @@ class Recipe:
             "lambda_max": self.lambda_max,
             "informative": self.informative,
             "findings": self.findings.to_dict(),
+            "neighbours": asdict(self.neighbours),
             "correlation": None if correlation is None else asdict(correlation),
             "column_weights": None if scale is None else scale.weights.tolist(),
             "column_means": None if means is None else means.tolist(),
@@ -158,6 +162,7 @@ class Recipe:
             float(value["lambda_max"]),
             bool(value["informative"]),
             FeatureFindings(**value["findings"]),
+            NeighbourInformation(**value["neighbours"]),
             None if correlation is None else FeatureCorrelation(**correlation),
             scale,
             bool(value.get("averages", False)),

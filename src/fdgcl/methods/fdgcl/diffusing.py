@@ -25,6 +25,7 @@ from fdgcl.graphs.moments import ColumnMoments
 from fdgcl.graphs.store.arrays import ArrayWriter, is_finished, row_ranges
 from fdgcl.graphs.store.features import StoredFeatures, measure_scaling
 from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.asking_neighbours import neighbours_of_store
 from fdgcl.methods.fdgcl.averages import ONE_PRODUCT
 from fdgcl.methods.fdgcl.decisions import neighbours_tell
 from fdgcl.methods.fdgcl.diffused import (
@@ -155,6 +156,7 @@ def begin(
         lambda_max=top,
         informative=informative,
         findings=findings,
+        neighbours=neighbours_of_store(store, scaled),
         correlation=correlation,
         scale=scaled.scale,
         averages=keeps_averages(store, settings),

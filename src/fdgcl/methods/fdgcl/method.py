@@ -50,7 +50,7 @@ class FdgclMethod(Method[Settings, Encoders]):
         decisions: dict[str, Any],
     ) -> ViewPreparation:
         """See the base class; edge types must be those of training, too."""
-        kept = decisions.get("kept", settings.keep)
+        kept = decisions["kept"]
         if isinstance(data, Store):
             check_store(data, schema)
             other = prepare_store(data, settings, columns, kept)
@@ -73,9 +73,16 @@ class FdgclMethod(Method[Settings, Encoders]):
         beta = decisions["beta"]
         each = beta if isinstance(beta, list) else [beta]
         numbers = all(isinstance(one, int | float) and 0 <= one <= 1 for one in each)
-        kept = decisions.get("kept", [])
+        kept, weights = decisions["kept"], decisions["keep_weight"]
         named = isinstance(kept, list) and {*KEPT, *AVERAGED}.issuperset(kept)
-        return named and numbers and (beta is not each or sum(each) > 0)
+        paired = isinstance(weights, list) and len(weights) == len(kept)
+        return (
+            named
+            and paired
+            and all(isinstance(one, int | float) and one > 0 for one in weights)
+            and numbers
+            and (beta is not each or sum(each) > 0)
+        )
 
     def sizes(self, config: Config) -> set[int]:
         """See the base class."""
@@ -86,7 +93,7 @@ class FdgclMethod(Method[Settings, Encoders]):
             config.decisions["beta"],
             given,
             config.num_relations,
-            config.decisions.get("kept"),
+            config.decisions["kept"],
         )
         sizes = zip(parts.widths, parts.shares, strict=True)
         compressed = {size for each in sizes if each[0] > each[1] for size in each}
@@ -102,7 +109,8 @@ class FdgclMethod(Method[Settings, Encoders]):
             config.num_features,
             config.decisions["beta"],
             config.num_relations,
-            config.decisions.get("kept"),
+            config.decisions["kept"],
+            config.decisions["keep_weight"],
         )
 
     def on_graph(
@@ -142,6 +150,7 @@ def new_views(
     beta: float | Sequence[float],
     relations: int = 1,
     kept: Sequence[str] | None = None,
+    keep_weight: Sequence[float] | None = None,
 ) -> Encoders:
     """Untrained encoders, on their device.
 
@@ -151,15 +160,19 @@ def new_views(
         beta: Weight of the first view, or weights of all.
         relations: How many times these stand side by side once diffused.
         kept: The blocks beside the views; None for those that the settings name.
+        keep_weight: The weight of each; None for those of the settings.
     """
     kept = settings.keep if kept is None else kept
     count, columns = len(settings.orders), settings.reduced(num_features)
+    if keep_weight is None:
+        given = 1.0 if settings.keep_weight is None else settings.keep_weight
+        keep_weight = block_weights(kept, settings.keep, given)
     combination = Combination(
         view_weights(beta, count),
         Parts.of(settings, beta, num_features, relations, kept),
         settings.combine,
         kept,
-        block_weights(kept, settings.keep, settings.keep_weight),
+        keep_weight,
         settings.torch_dtype,
     )
     dynamics = () if settings.is_fixed_linear else range(count)

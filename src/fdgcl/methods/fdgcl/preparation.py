@@ -25,6 +25,7 @@ from fdgcl.graphs.directions import Direction, Normalization
 from fdgcl.graphs.feature_map import FeatureMap
 from fdgcl.methods.fdgcl import DiffusedFeatures, InLoop, Stepped, ViewSource
 from fdgcl.methods.fdgcl.agreement import can_be_fused
+from fdgcl.methods.fdgcl.asking_neighbours import neighbours_of_graph
 from fdgcl.methods.fdgcl.averages import Averages
 from fdgcl.methods.fdgcl.batching import check_batch_size
 from fdgcl.methods.fdgcl.decisions import ViewPreparation
@@ -36,6 +37,7 @@ from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.preparation import direction_notices, prepare_graph
 from fdgcl.operators.feature_correlation import FeatureCorrelation, feature_correlation
 from fdgcl.operators.in_memory import InMemoryOperator, build_operator
+from fdgcl.operators.neighbour_information import NeighbourInformation
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +188,10 @@ class DiffusionPreparation(ViewPreparation):
         return [
             feature_correlation(self.features, edges) for edges in _edges(self.graph)
         ]
+
+    def neighbour_information(self) -> NeighbourInformation:
+        """See the base class; whatever the types of edges."""
+        return neighbours_of_graph(self._scaled, self.graph.adjacency)
 
     def correlates_without(self, column: int) -> bool:
         """See the base class."""

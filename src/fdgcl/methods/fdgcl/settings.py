@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Far from the encoders' own seeds: their weights and a dynamics' must not be alike.
 DYNAMICS_SEED = 10_000_019
+#: Of each view, where several stand side by side.
+HIDDEN_COLUMNS = 256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +40,7 @@ class Settings(MethodSettings):
         panel="Diffusion",
         metavar="A,B,...",
     )
-    time: float = setting(60.0, "How long features diffuse (T).", panel="Diffusion")
+    time: float = setting(40.0, "How long features diffuse (T).", panel="Diffusion")
     step: float = setting(
         20.0,
         "Step of the solver (h), at most the time; there are ceil(T / h) of them.",
@@ -103,29 +105,29 @@ class Settings(MethodSettings):
         panel="Diffusion",
     )
     reduce: int = setting(
-        0,
+        1024,
         "Columns that wider features are reduced to before they are diffused, by their "
         "principal directions; 0 for none.",
         panel="Diffusion",
     )
     dim: int = setting(
-        512,
+        2048,
         "Columns of the embedding, at most. Where views and what is kept beside them "
         "have more together, each is compressed by PCA to its share.",
     )
     hidden: int | None = setting(
         None,
         "Columns of each view (d in the paper), which training makes.",
-        shown="dim",
+        shown="dim where views are mixed, else 256 and dim at most",
     )
     init_scale: float = setting(
-        10.0,
+        1.0,
         "Factor on the initial weights: how far training can move from them. "
         "Standardised columns do not see it otherwise.",
     )
     activation: NameOf[Activation] = setting(
-        "linear",
-        "`relu`, `elu`, `gelu`, `tanh`, `linear` (none), or `package.module:name` of "
+        "half-relu",
+        "`half-relu` (half of the columns as they are, the others rectified), `relu`, `elu`, `gelu`, `tanh`, `linear` (none), or `package.module:name` of "
         "a function or class, as `torch:sigmoid` is.",
     )
     standardize: bool = setting(
@@ -134,7 +136,7 @@ class Settings(MethodSettings):
         "activation; without, it is the paper's text to the letter.",
     )
     loss: NameOf[Loss] = setting(
-        "regularized-cosmean",
+        "barlow-twins",
         "What makes the views agree: `regularized-cosmean`, `cosmean`, `euclidean`, "
         "`barlow-twins`, `vicreg`, or `package.module:Class` of your own.",
     )
@@ -150,29 +152,32 @@ class Settings(MethodSettings):
     beta: float | Sequence[float] | None = setting(
         None,
         "Weight of the first view in the embedding, of which the others share the "
-        "rest, or weights of all. Unset, the graph decides, without labels: all alike, "
-        "or the first alone where neighbours' features tell nothing.",
+        "rest, or weights of all. Unset, the graph decides, without labels: side by "
+        "side, by how much neighbours tell of a node; mixed, all alike, or the first "
+        "alone where neighbours' features tell nothing.",
         metavar="B,...",
         shown="decided by the graph",
     )
     combine: str = setting(
-        "sum",
+        "concat",
         "How the views become the embedding: `sum` (weighted by beta, as in the paper) "
         "or `concat` (side by side, weighted so).",
     )
     keep: Sequence[str] = setting(
-        (),
+        ("features", "out", "in", "global"),
         "Columns beside the views, untouched by training: some of `features`, `local` "
         "and `global` (as the first and the last order diffuse them), `out` and `in` "
         "(means over the nodes that a node points to, and that point to it; one block "
         "where edges have no direction).",
         metavar="A,B",
     )
-    keep_weight: float | Sequence[float] = setting(
-        1.0,
+    keep_weight: float | Sequence[float] | None = setting(
+        None,
         "Weight of each block that is kept, or weights of all in the order of keep; 1 "
-        "is as much as the views have.",
+        "is as much as the views have. Unset, the graph decides where views stand side "
+        "by side (concat), and it is 1 where they are mixed.",
         metavar="W,...",
+        shown="decided by the graph",
     )
     eta: float = setting(0.1, "Weight of the regulariser of regularized-cosmean.")
     batch_size: int | None = setting(
@@ -249,10 +254,15 @@ class Settings(MethodSettings):
         """Columns of each view.
 
         Example:
-            >>> Settings(dim=8).hidden_columns, Settings(dim=8, hidden=4).hidden_columns
-            (8, 4)
+            >>> Settings().hidden_columns, Settings(dim=64).hidden_columns
+            (256, 64)
+            >>> Settings(combine="sum", dim=512).hidden_columns
+            512
         """
-        return self.dim if self.hidden is None else self.hidden
+        if self.hidden is not None:
+            return self.hidden
+        # The mixture of views is to have the embedding's columns.
+        return self.dim if self.combine == "sum" else min(self.dim, HIDDEN_COLUMNS)
 
     @cached_property
     def is_fixed_linear(self) -> bool:

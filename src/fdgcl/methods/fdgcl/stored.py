@@ -34,6 +34,7 @@ from fdgcl.methods.fdgcl.training_plan import TrainingPlan, plan_training
 from fdgcl.methods.fdgcl.windows_on_disk import RowsOnDisk
 from fdgcl.methods.preparation import chosen_scaling
 from fdgcl.operators.feature_correlation import FeatureCorrelation
+from fdgcl.operators.neighbour_information import NeighbourInformation
 from fdgcl.operators.stored import StoredOperator
 
 
@@ -122,10 +123,9 @@ class StoredPreparation(ViewPreparation):
         """See the base class; as it was found when the graph was looked at."""
         return self.recipe.informative
 
-    @property
-    def knows_beta(self) -> bool:
-        """See the base class."""
-        return self.diffusion.is_begun
+    def neighbour_information(self) -> NeighbourInformation:
+        """See the base class; as it was found when the graph was looked at."""
+        return self.recipe.neighbours
 
     def warnings(self) -> list[str]:
         """See the base class; a graph not looked at yet gives no reason to warn."""
