@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from fdgcl.diffusion.stability import Bounds, stability_report
 from fdgcl.methods import find_method
 from fdgcl.methods.base import Config
-from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.report.accuracy import Score, accuracy_section
 from fdgcl.report.embedding_map import Groups, embedding_map, sample_rows
 from fdgcl.report.numerals import PLAIN, plural, score
 from fdgcl.report.page import Block, Listing, Page, Section, Table, Text
+from fdgcl.report.parts import parts_of, parts_section
 from fdgcl.report.principal import principal, principal_section
 from fdgcl.report.spectrum import Density, filter_figure
 from fdgcl.report.training import training_section
@@ -95,6 +95,8 @@ def run_page(found: Findings) -> Page:
         embedded = found.embedded
         figure = embedding_map(embedded.z, embedded.ids, found.groups, found.level)
         sections.append(Section("The embedding", [figure]))
+    made_of = parts_section(config) if isinstance(config.settings, Settings) else None
+    sections += [] if made_of is None else [made_of]
     orders = _orders(config)
     sections.append(training_section(found.history, orders, finished=found.finished))
     if found.spectrum is not None:
@@ -166,9 +168,7 @@ def _dimensions(found: Findings) -> int | None:
     settings = config.settings
     if not isinstance(settings, Settings):
         return None
-    beta, relations = config.decisions["beta"], config.num_relations
-    kept = config.decisions.get("kept")
-    return Parts.of(settings, beta, config.num_features, relations, kept).width
+    return parts_of(config).width
 
 
 def _overview(found: Findings) -> Section:

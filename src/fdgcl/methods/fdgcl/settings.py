@@ -104,6 +104,14 @@ class Settings(MethodSettings):
         "`checkpoint` (fewer of them) or `autograd` (all that is computed).",
         panel="Diffusion",
     )
+    feature_scaling: str = setting(
+        "auto",
+        "What is done to the features first: `auto` (`row` for bags of words, `none` "
+        "for what was scaled already, else `columns`), `none`, `row` (rows of length "
+        "1), `tf-idf` (columns weighted by how rare they are, then `row`) or `columns` "
+        "(each to mean 0 and variance 1; sparse ones keep their zeros).",
+        panel="Diffusion",
+    )
     reduce: int = setting(
         1024,
         "Columns that wider features are reduced to before they are diffused, by their "
@@ -127,7 +135,8 @@ class Settings(MethodSettings):
     )
     activation: NameOf[Activation] = setting(
         "half-relu",
-        "`half-relu` (half of the columns as they are, the others rectified), `relu`, `elu`, `gelu`, `tanh`, `linear` (none), or `package.module:name` of "
+        "`half-relu` (half of the columns as they are, the others rectified), `relu`, "
+        "`elu`, `gelu`, `tanh`, `linear` (none), or `package.module:name` of "
         "a function or class, as `torch:sigmoid` is.",
     )
     standardize: bool = setting(
