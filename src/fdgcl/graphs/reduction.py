@@ -72,14 +72,16 @@ def fit_reduction(features: RowSource, dim: int, *, seed: int) -> Reduction | No
     if not 0 < dim < columns:
         return None
     generator = np.random.default_rng(seed)
-    covariance = _Covariance(features, max(1, rows // SAMPLE_ROWS))
+    width = columns if columns <= EXACT else _followed(columns, dim)
+    covariance = _Covariance(features, width, max(1, rows // SAMPLE_ROWS))
     basis = None
     if columns > EXACT:
-        width = _followed(columns, dim)
-        start = torch.from_numpy(generator.standard_normal((columns, width)))
-        basis = torch.linalg.qr(start).Q
+        # The way there is in float32, in half the time; the last step is not.
+        start = generator.standard_normal((columns, width), dtype=np.float32)
+        basis = torch.linalg.qr(torch.from_numpy(start)).Q
         for _ in range(POWER):
             basis = torch.linalg.qr(covariance.times(basis)).Q
+        basis = torch.linalg.qr(basis.double()).Q
     variances, vectors = torch.linalg.eigh(covariance.within(basis))
     variances, vectors = variances[-dim:], vectors[:, -dim:]
     chosen = vectors[:, variances > LEAST * variances[-1]]
@@ -130,15 +132,16 @@ def _followed(columns: int, dim: int) -> int:
 
 
 class _Covariance:
-    """The covariance of features' columns, in float64 and known by its products.
+    """The covariance of features' columns, known by its products.
 
     Args:
         features: Dense or sparse.
+        width: Columns of what it is multiplied by.
         every: Which blocks of rows to look at: the first of so many, and so on.
     """
 
-    def __init__(self, features: RowSource, every: int) -> None:
-        self._features, self._every = features, every
+    def __init__(self, features: RowSource, width: int, every: int) -> None:
+        self._features, self._width, self._every = features, width, every
         moments = ColumnMoments(features.shape[1])
         for rows in self._blocks():
             moments.add(rows)
@@ -151,10 +154,11 @@ class _Covariance:
         for rows in self._blocks():
             if isinstance(rows, csr_array):
                 mixed = self._mixed(rows, basis).numpy()
-                part = rows.T @ mixed - np.outer(self._means, mixed.sum(axis=0))
-                found += torch.from_numpy(np.asarray(part))
+                means = self._means.astype(mixed.dtype)
+                found += torch.from_numpy(np.asarray(rows.T @ mixed))
+                found -= torch.from_numpy(np.outer(means, mixed.sum(axis=0)))
             else:
-                centred = self._centred(rows)
+                centred = self._centred(rows).to(basis)
                 found += centred.T @ (centred @ basis)
         return found / self._count
 
@@ -170,18 +174,19 @@ class _Covariance:
     def _blocks(self) -> Any:
         numbers = NUMBERS
         if isinstance(self._features, csr_array):
-            # As few rows as if they were dense, which products of them are.
-            rows, columns = self._features.shape
-            stored = max(1, -(-self._features.nnz // rows))
-            numbers = max(1, NUMBERS * stored // columns)
+            # Products of them are dense, and each block's is as long as all columns
+            # are many: no more blocks than memory asks for.
+            stored = max(1, -(-self._features.nnz // self._features.shape[0]))
+            numbers = max(1, NUMBERS * stored // self._width)
         for _, rows in row_blocks(self._features, numbers=numbers, every=self._every):
             yield rows
 
     def _mixed(self, rows: Features, basis: Tensor) -> Tensor:
         if isinstance(rows, csr_array):
             known = basis.numpy()
-            return torch.from_numpy(rows @ known - self._means @ known)
-        return self._centred(rows) @ basis
+            mixed = rows.astype(known.dtype) @ known
+            return torch.from_numpy(mixed - self._means.astype(known.dtype) @ known)
+        return self._centred(rows).to(basis) @ basis
 
     def _centred(self, rows: Features) -> Tensor:
         dense = rows.toarray() if isinstance(rows, csr_array) else rows

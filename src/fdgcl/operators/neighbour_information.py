@@ -21,7 +21,8 @@ from scipy.sparse import csc_array, csr_array
 
 from fdgcl.graphs.rows import RowSource, row_blocks
 
-Matrix: TypeAlias = NDArray[np.float64]
+#: Rows as wide as features are float32, what is made of them is small, and float64.
+Matrix: TypeAlias = NDArray[np.floating[Any]]
 
 #: Nodes looked at, but no more numbers than this for each mean of theirs.
 SAMPLE_NODES = 4096
@@ -156,9 +157,9 @@ def gather(
         weights: For each kind of neighbour, (sample, nodes).
     """
     shape = (len(sample), features.shape[1])
-    own = np.zeros(shape)
-    means = {name: np.zeros(shape) for name in weights}
-    by_node = {name: csc_array(one) for name, one in weights.items()}
+    own = np.zeros(shape, np.float32)
+    means = {name: np.zeros(shape, np.float32) for name in weights}
+    by_node = {name: csc_array(one, dtype=np.float32) for name, one in weights.items()}
     for start, block in row_blocks(features):
         stop = start + block.shape[0]
         first, last = np.searchsorted(sample, [start, stop])
@@ -178,9 +179,10 @@ def _directions(rows: Matrix, count: int, generator: np.random.Generator) -> Mat
     """The principal directions of rows, by two rounds of subspace iteration."""
     columns = rows.shape[1]
     if columns <= count:
-        return np.eye(columns)
+        return np.eye(columns, dtype=np.float32)
     centred = rows - rows.mean(0)
-    found = generator.standard_normal((columns, min(columns, count + 16)))
+    size = columns, min(columns, count + 16)
+    found = generator.standard_normal(size, dtype=np.float32)
     for _ in range(2):
         found = np.linalg.qr(centred.T @ (centred @ found))[0]
     _, _, turned = np.linalg.svd(centred @ found, full_matrices=False)
@@ -208,6 +210,7 @@ def _explained_by(
 def _explained(
     rows: Matrix, target: Matrix, fitted: NDArray[Any], held_out: NDArray[Any]
 ) -> float:
+    rows, target = rows.astype(np.float64), target.astype(np.float64)
     mean, level = rows[fitted].mean(0), target[fitted].mean(0)
     centred = rows[fitted] - mean
     values, vectors = np.linalg.eigh(centred.T @ centred)
