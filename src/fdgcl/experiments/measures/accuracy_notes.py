@@ -54,11 +54,19 @@ def changes_table(pairs: Mapping[str, tuple[Experiment, Experiment]]) -> Table:
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    before, after = _with_width(before), _with_width(after)
     return "; ".join(
         f"{name} {_word(value)} (was {_word(before[name])})"
         for name, value in after.items()
         if _word(value) != _word(before[name])
     )
+
+
+def _with_width(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """With the views' width said where it is the embedding's."""
+    if settings.get("hidden", 0) is None:
+        return {**settings, "hidden": settings["dim"]}
+    return settings
 
 
 def notes(experiments: Sequence[Experiment]) -> list[Section]:
