@@ -7,6 +7,7 @@ of the estimator become.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,21 @@ def paper_defaults() -> dict[str, Any]:
     text = (_FOLDER / "common.toml").read_text(encoding="utf-8")
     # Views as wide as the embedding: TOML has no word for what is unset.
     return {**_parse(text, "common.toml"), "hidden": None}
+
+
+def with_hidden(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with the views' width said where it is left to that of the embedding.
+
+    Args:
+        settings: All of a method; without views' width they are given back as they are.
+
+    Example:
+        >>> with_hidden({"dim": 64, "hidden": None}), with_hidden({"dim": 64})
+        ({'dim': 64, 'hidden': 64}, {'dim': 64})
+    """
+    if "hidden" in settings and settings["hidden"] is None:
+        return {**settings, "hidden": settings["dim"]}
+    return dict(settings)
 
 
 def preset_settings(name: str, variant: str = "best") -> dict[str, Any]:

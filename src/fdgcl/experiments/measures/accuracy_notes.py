@@ -8,6 +8,7 @@ from typing import Any
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.base import Record
 from fdgcl.graphs.catalogue import CATALOGUE
+from fdgcl.presets import with_hidden
 from fdgcl.report.page import Section, Table, Text
 
 _OPEN = {
@@ -54,19 +55,12 @@ def changes_table(pairs: Mapping[str, tuple[Experiment, Experiment]]) -> Table:
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    before, after = _with_width(before), _with_width(after)
+    before, after = with_hidden(before), with_hidden(after)
     return "; ".join(
         f"{name} {_word(value)} (was {_word(before[name])})"
         for name, value in after.items()
         if _word(value) != _word(before[name])
     )
-
-
-def _with_width(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """With the views' width said where it is the embedding's."""
-    if settings.get("hidden", 0) is None:
-        return {**settings, "hidden": settings["dim"]}
-    return settings
 
 
 def notes(experiments: Sequence[Experiment]) -> list[Section]:
