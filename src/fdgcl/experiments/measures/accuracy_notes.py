@@ -55,7 +55,8 @@ def changes_table(pairs: Mapping[str, tuple[Experiment, Experiment]]) -> Table:
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    before, after = with_hidden(before), with_hidden(after)
+    if before.get("hidden") != after.get("hidden"):
+        before, after = with_hidden(before), with_hidden(after)
     return "; ".join(
         f"{name} {_word(value)} (was {_word(before[name])})"
         for name, value in after.items()
