@@ -44,13 +44,15 @@ def _import(template: Path, words: list[str]) -> None:
 
 
 def _diffuse(template: Path, words: list[str]) -> None:
-    _options(words[1:], "--memory", "--time", "--step", "--orders")
+    names = ("--settings", "--memory", "--time", "--step", "--orders")
+    _options(words[1:], *names)
     shutil.copytree(template / "diffused", Path(words[0]) / "diffused")
 
 
 def _train(words: list[str]) -> None:
-    names = ("--memory", "--time", "--step", "--orders", "--dim", "--epochs")
-    given = _options(words[1:], *names, "--seed", "--run", "-o")
+    names = ("--settings", "--memory", "--time", "--step", "--orders", "--dim")
+    names += ("--hidden", "--epochs", "--seed", "--run", "-o")
+    given = _options(words[1:], *names)
     _write(Path(given.run) / "config.json")
     _write(Path(given.o) / "part-00000.parquet")
 

@@ -108,7 +108,8 @@ def test_the_commands_are_those_of_the_product(tmp_path: Path) -> None:
         assert told[stage].startswith(f"{stage} {tmp_path}/store")
         assert "--time 10.0 --step 1.0 --orders 0.5,1" in told[stage]
         assert "--memory 1000000000" in told[stage]
-    assert "--dim 8 --epochs 3 --seed 0" in told["train"]
+        assert f"--settings {tmp_path}/paper.toml" in told[stage]
+    assert "--dim 8 --hidden 8 --epochs 3 --seed 0" in told["train"]
 
 
 def test_everything_is_in_the_record(

@@ -31,6 +31,7 @@ from fdgcl.methods.fdgcl.slice_plan import (
     plan_diffusion,
 )
 from fdgcl.planning.cost import RATES, Problem
+from fdgcl.presets import paper_defaults
 from scale.calibration import GUESSES, STAGES, stage_seconds
 from scale.forecast import (
     BLOCK_COLUMNS,
@@ -147,7 +148,10 @@ def test_columns_that_fit_are_those_of_the_plan(
     monkeypatch.setattr(
         "fdgcl.methods.fdgcl.slice_plan.resident_bytes", lambda: WORKER_BYTES
     )
-    settings, problem = FDGCL().check(), replace(SMALL, nodes=nodes, features=128)
+    settings, problem = (
+        FDGCL(**paper_defaults()).check(),
+        replace(SMALL, nodes=nodes, features=128),
+    )
     column = 16 * nodes
     for fitting in (7, 9, 20, 45, 57, 90):
         held = WORKER_BYTES + LATER_BYTES + 8 * nodes + (fitting + 0.6) * column

@@ -27,6 +27,7 @@ def test_means_over_neighbours_are_kept(
     x = rng.standard_normal((NODES, FEATURES)).astype(np.float32)
     write_compact(folder / "g.npz", Graph.from_edges(edges, x))
     keep = ("--keep", "features,out,in,global", "--keep-weight", "1,2,2,0.5")
+    keep += ("--hidden", str(DIM), "--dim", "64")
     result = fdgcl("embed", "g.npz", *SMALL, *keep, "-o", "z.parquet", "--run", "run")
     assert result.exit_code == 0, result.output
     sides = ["out", "in"] if directed else ["neighbours"]

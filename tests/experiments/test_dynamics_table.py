@@ -88,6 +88,7 @@ def test_settings_that_are_not_ours_are_grands(shipped: list[Experiment]) -> Non
             nodes = CATALOGUE["squirrel"].sizes.nodes
             assert (expected["dim"], expected["batch_size"]) == (4096, nodes)
             expected["dim"], expected["batch_size"] = 2048, None
+            expected["hidden"] = 2048
             assert "The width is 2048, not 4096." in one.note
         assert one.settings == expected
         assert ("no settings of its own" in one.note) is (dynamics != "grand")

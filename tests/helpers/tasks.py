@@ -24,11 +24,13 @@ from fdgcl.methods.fdgcl.diffusing import begin
 from fdgcl.methods.fdgcl.running import SliceTask
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
+from fdgcl.presets import paper_defaults
 
 
 def some_settings(**others: Any) -> Settings:
-    """Four products with the graph."""
-    return FDGCL(**{"dim": 4, "time": 4.0, "step": 1.0, **others}).check()
+    """Four products with the graph, in the paper's method."""
+    small = {"dim": 4, "time": 4.0, "step": 1.0}
+    return FDGCL(**{**paper_defaults(), **small, **others}).check()
 
 
 def begun(store: Store, width: int = 1, **settings: Any) -> Diffusion:

@@ -13,11 +13,13 @@ from fdgcl.methods.fdgcl.diffused import Diffusion
 from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.resources import Resources
+from fdgcl.presets import paper_defaults
 from fdgcl.training import EpochRecord, ProcessGroup, SingleProcess
 from helpers.stores import make_store
 
 MEMORY = 4 * 10**9
 SMALL: dict[str, Any] = {
+    **paper_defaults(),
     "dim": 16,
     "epochs": 4,
     "time": 4.0,

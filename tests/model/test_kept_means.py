@@ -18,6 +18,7 @@ from fdgcl.methods.fdgcl import DiffusedFeatures
 from fdgcl.methods.fdgcl.kept_blocks import block_weights
 from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.methods.resources import Resources
+from fdgcl.presets import paper_defaults
 from tolerances import assert_agree
 
 NODES, FEATURES, DIM = 40, 5, 4
@@ -75,7 +76,9 @@ def unit(block: Array) -> Array:
 
 
 def fitted(graph: Graph, **settings: Any) -> tuple[FDGCL, NDArray[np.float32]]:
-    model = FDGCL(**{"dim": DIM, "epochs": 2, "device": "cpu", **settings})
+    # Room for all of it: nothing is compressed.
+    quick = {"hidden": DIM, "dim": 512, "epochs": 2, "device": "cpu"}
+    model = FDGCL(**{**paper_defaults(), **quick, **settings})
     return model, model.fit_transform(graph)
 
 
@@ -148,11 +151,14 @@ def test_auto_diffuses_before_training_where_they_are_kept() -> None:
     graph = drawn(directed=True)
     x = csr_array((rng.random((NODES, 400)) < 0.01).astype(np.float32))
     wide = graph.with_features(x)
-    settings = FDGCL(dim=2, epochs=1).check()
+    small = {"hidden": 2, "dim": 2000, "epochs": 1}
+    settings = FDGCL(**{**paper_defaults(), **small}).check()
     assert prepare(wide, settings).plan.strategy == "in-loop"
     load = prepare(wide, replace(settings, keep=("out", "in"))).plan
     assert (load.strategy, load.workload.averages) == ("precompute", 2)
-    plain = prepare(wide, replace(settings, strategy="precompute")).plan
+    # As wide an embedding, of blocks that are diffused anyway.
+    same = replace(settings, strategy="precompute", keep=("local", "global"))
+    plain = prepare(wide, same).plan
     assert load.peak_bytes - plain.peak_bytes == 2 * NODES * 400 * 4
 
 
@@ -173,7 +179,7 @@ def test_row_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_blocks_alike_are_held_once() -> None:
-    settings = FDGCL(keep=("out", "in")).check()
+    settings = FDGCL(**{**paper_defaults(), "keep": ("out", "in")}).check()
     prepared = prepare(drawn(directed=False), settings, kept=("out", "in"))
     found = prepared.averaged(torch.device("cpu"))
     assert found["out"] is found["in"]

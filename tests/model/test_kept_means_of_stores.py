@@ -19,6 +19,7 @@ from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
 from fdgcl.methods.fdgcl.training_plan import plan_training
 from fdgcl.methods.fdgcl.windows_on_disk import RowsOnDisk
+from fdgcl.presets import paper_defaults
 from helpers.stores import in_memory, make_store
 from tolerances import assert_agree
 
@@ -46,8 +47,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 def model_of(**settings: Any) -> FDGCL:
     # A directed store cannot say of its features what decides beta in memory.
-    first = {"dim": DIM, "epochs": 2, "device": "cpu", "beta": 0.5, "keep": ASKED}
-    return FDGCL(**{**first, **settings})
+    first = {"hidden": DIM, "epochs": 2, "device": "cpu", "beta": 0.5, "keep": ASKED}
+    return FDGCL(**{**paper_defaults(), **first, **settings})
 
 
 @pytest.mark.parametrize("blocks", [1, 3, 50])

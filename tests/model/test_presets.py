@@ -6,7 +6,8 @@ import pytest
 
 from fdgcl import FDGCL
 from fdgcl._checks import InputError
-from fdgcl.presets import PRESETS, VARIANTS
+from fdgcl.methods.fdgcl.embedding_parts import Parts
+from fdgcl.presets import PRESETS, VARIANTS, paper_defaults, preset_settings
 
 # time, step, dim, lr, weight decay, epochs, orders, beta, eta: the paper's table
 PAPER = {
@@ -56,6 +57,26 @@ def test_ours_is_the_default_and_another(name: str) -> None:
 def test_without_ours_the_papers_is_taken() -> None:
     ours, paper = (FDGCL.preset("roman-empire", variant=v) for v in VARIANTS)
     assert ours.get_params() == paper.get_params()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_no_preset_follows_the_defaults(variant: str) -> None:
+    told = set(paper_defaults())
+    # What nothing but the machine, the graph or the user decides.
+    open_ones = {"seed", "device", "dtype", "precision", "fast", "strategy"}
+    open_ones |= {"gradient", "batch_size", "window", "structural"}
+    open_ones |= {"direction", "beta", "dynamics_options", "loss_options"}
+    assert told | open_ones == set(FDGCL().get_params())
+    assert not told & open_ones
+    for name in set(PRESETS) & set(PAPER):
+        assert told <= set(preset_settings(name, variant))
+
+
+def test_ours_compress_nothing() -> None:
+    for name, features in (("texas", 1703), ("cora", 1433), ("squirrel", 2089)):
+        settings = FDGCL.preset(name).check()
+        parts = Parts.of(settings, settings.beta, features)
+        assert (parts.made, parts.is_compressed) == (settings.dim, False)
 
 
 def test_the_papers_fifteen_are_there() -> None:

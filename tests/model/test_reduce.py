@@ -25,6 +25,7 @@ from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
 from fdgcl.methods.fdgcl.training_plan import plan_training
 from fdgcl.methods.resources import Resources
+from fdgcl.presets import paper_defaults
 from fdgcl.run_folder import RunFolder
 from helpers.stores import in_memory, make_store
 from tolerances import assert_agree
@@ -33,6 +34,7 @@ NODES, FEATURES, REDUCED = 300, 70, 9
 CASES: list[dict[str, Any]] = [
     {},
     {"keep": ("features", "global"), "combine": "concat", "feature_scaling": "columns"},
+    {"keep": ("features", "global"), "dim": 8},
     {"feature_scaling": "tf-idf", "batch_size": 90},
     {"feature_scaling": "auto", "beta": None, "orders": (0.1, 0.5, 1.0)},
 ]
@@ -75,8 +77,15 @@ def copied(store: Store, place: Path) -> Store:
 
 
 def model_of(**case: Any) -> FDGCL:
-    some = {"dim": 8, "epochs": 4, "time": 2.0, "step": 1.0, "reduce": REDUCED}
-    return FDGCL(**{**some, "device": "cpu", "dtype": "float64", **case})
+    some: dict[str, Any] = {
+        "hidden": 8,
+        "dim": 64,
+        "epochs": 4,
+        "time": 2.0,
+        "step": 1.0,
+    }
+    some |= {"reduce": REDUCED, "device": "cpu", "dtype": "float64"}
+    return FDGCL(**{**paper_defaults(), **some, **case})
 
 
 def sparse(graph: Graph) -> Graph:

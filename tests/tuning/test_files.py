@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fdgcl import FDGCL
-from fdgcl.presets import PRESETS, preset_settings, read_settings
+from fdgcl.presets import PRESETS, preset_settings, read_settings, with_hidden
 from fdgcl.tuning import settings_text, write_settings
 
 
@@ -30,5 +30,5 @@ def test_values_that_are_awkward() -> None:
 
 
 def test_presets_have_the_same_form() -> None:
-    settings = preset_settings("texas", "paper")
+    settings = with_hidden(preset_settings("texas", "paper"))
     assert tomllib.loads(settings_text(settings))["settings"].keys() == settings.keys()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fdgcl import FDGCL, Graph, block_model
+from fdgcl.presets import paper_defaults
 from fdgcl.tuning import Budget, Problem, Space
 from fdgcl.tuning.plan import Plan
 from fdgcl.tuning.search import Search
@@ -32,8 +33,8 @@ def tiny_graph(splits: int = 2, seed: int = 3) -> Graph:
 
 def tiny_start(**changes: Any) -> dict[str, Any]:
     quick = {"dim": 8, "epochs": 2, "time": 2.0, "step": 1.0, "device": "cpu"}
-    settings: dict[str, Any] = FDGCL(**{**quick, **changes}).get_params()
-    return settings
+    settings = {**paper_defaults(), **quick, **changes}
+    return dict(FDGCL(**settings).get_params())
 
 
 def tiny_space(text: bytes = SPACE) -> Space:

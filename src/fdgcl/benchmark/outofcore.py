@@ -28,12 +28,15 @@ from fdgcl.planning.cost import (
     import_temporary_bytes,
     store_bytes,
 )
+from fdgcl.presets import paper_defaults
+from fdgcl.tuning.files import write_settings
 
 FORMAT = "fdgcl-out-of-core-1"
 GENERATE = "generate"
 PROGRAM = (sys.executable, "-m", "fdgcl")
 #: Where a record speaks of the folder that all of it happens in.
 PLACEHOLDER = "WORK"
+_SETTINGS = "paper.toml"
 _LEAST_PROBE_BYTES, _MOST_PROBE_BYTES = 2**24, 2**30
 _LAST_LINES = 3
 
@@ -58,7 +61,7 @@ class Order:
         step: Of the solver.
         memory: The bound, in bytes, that each command is given.
         seed: Of the graph and of training.
-        orders: Fractional orders, as an option has them; None for the default.
+        orders: Fractional orders, as an option has them; None for the paper's.
         threads: Of every command; None for as many as it takes.
     """
 
@@ -179,6 +182,7 @@ def run_out_of_core(
     refuse_full_disk(order, folder)
     disk = disk_rates(folder, _probe_bytes(order))
     stages = []
+    _write_paper(folder)
     wanted = commands(order, folder)
     for done, (name, words) in enumerate(wanted.items()):
         if progress is not None:
@@ -192,17 +196,26 @@ def run_out_of_core(
     return Measured(order, _problem(order, folder), tuple(stages), sizes, disk)
 
 
+def _write_paper(folder: Path) -> None:
+    """What is measured is the paper's method, whatever the defaults are."""
+    write_settings(
+        folder / _SETTINGS, paper_defaults(), ["The paper's method, and its loss."]
+    )
+
+
 def commands(order: Order, folder: Path) -> dict[str, list[str]]:
     """The words after `fdgcl` of every command, by stage."""
     source, store = folder / "source", str(folder / "store")
     bound = ["--memory", str(order.memory)]
-    diffusion = ["--time", str(order.time), "--step", str(order.step)]
+    diffusion = ["--settings", str(folder / _SETTINGS)]
+    diffusion += ["--time", str(order.time), "--step", str(order.step)]
     if order.orders is not None:
         diffusion += ["--orders", order.orders]
     sizes = ["--nodes", str(order.nodes), "--edges", str(order.edges)]
     sizes += ["--features", str(order.features), "--seed", str(order.seed)]
     edges, features = source / "edges.parquet", source / "features.parquet"
-    training = ["--dim", str(order.dim), "--epochs", str(order.epochs)]
+    training = ["--dim", str(order.dim), "--hidden", str(order.dim)]
+    training += ["--epochs", str(order.epochs)]
     training += ["--seed", str(order.seed), "--run", str(folder / "run")]
     return {
         GENERATE: ["data", "generate", *sizes, "-o", str(source)],

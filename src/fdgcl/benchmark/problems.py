@@ -9,6 +9,7 @@ from fdgcl._checks import InputError, check_count
 from fdgcl.graphs import Graph, block_model
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.model import FDGCL
+from fdgcl.presets import paper_defaults
 
 
 def check_edges(nodes: int, edges: int, name: str = "edges") -> None:
@@ -52,7 +53,8 @@ def generate(nodes: int, edges: int, features: int, seed: int) -> Graph:
 
 def bench_settings(**changes: Any) -> Settings:
     """The model that is timed: the paper's, on ten steps of length 1 by default."""
-    chosen: dict[str, Any] = {
+    chosen = {
+        **paper_defaults(),
         "orders": (0.01, 1.0),
         "time": 10.0,
         "step": 1.0,

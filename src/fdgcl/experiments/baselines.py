@@ -19,6 +19,7 @@ from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
 from fdgcl.methods.readout import pool
 from fdgcl.model import FDGCL
 from fdgcl.operators.in_memory import build_operator
+from fdgcl.presets import paper_defaults
 
 _CHUNK_ENTRIES = 2**24
 
@@ -91,7 +92,7 @@ def pooled_features(
     """
     x: Any = dataset.graph.features
     if x is None:
-        x = features(model or FDGCL(), dataset)
+        x = features(model or _paper(), dataset)
     return _pooled(x, dataset, readouts)
 
 
@@ -121,11 +122,15 @@ def _unscaled(
     model: GraphEmbedder, graph: Graph | GraphDataset
 ) -> DiffusionPreparation:
     # X is the features as they came, whatever the model does to them first. A method
-    # without an operator of its own is compared with that of FD-GCL's defaults.
-    own = model if isinstance(model, FDGCL) else FDGCL(**_shared(model))
+    # without an operator of its own is compared with that of the paper's.
+    own = model if isinstance(model, FDGCL) else _paper(**_shared(model))
     settings = settings_for(graph, own.check())
     settings = replace(settings, feature_scaling="none", reduce=0)
     return prepare(as_graph(graph), settings)
+
+
+def _paper(**settings: Any) -> FDGCL:
+    return FDGCL(**{**paper_defaults(), **settings})
 
 
 def _shared(model: GraphEmbedder) -> dict[str, Any]:

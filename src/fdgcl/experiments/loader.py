@@ -127,9 +127,10 @@ def _settings(content: Mapping[str, Any]) -> dict[str, Any]:
         if name in given:
             message = f"the setting {name!r} belongs to the run, not to an experiment"
             raise InputError(message)
-    settings = {**_preset(content), **given}
-    if isinstance(settings.get("orders"), list):
-        settings["orders"] = tuple(settings["orders"])
+    settings = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in {**_preset(content), **given}.items()
+    }
     model = estimator(**settings)
     model.check()
     return dict(model.get_params())

@@ -24,6 +24,8 @@ from fdgcl._files import explain
 from fdgcl.estimators import estimator_of
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.base import Measure, Record, Unit
+from fdgcl.model import FDGCL
+from fdgcl.presets import paper_defaults
 
 SETTINGS, ENVIRONMENT = "settings", "environment"
 _OF_THE_UNIT = ("seed", "device")  # settings that a unit or the machine decides
@@ -252,14 +254,16 @@ def _about(experiment: Experiment) -> Record:
 def _is_current(line: Record, experiment: Experiment, measure: Measure) -> bool:
     """Whether a line's settings are an experiment's as they are now.
 
-    A setting or option that came later had its default then. Options that change no
-    measurement do not count.
+    A setting or option that came later had its default then; FD-GCL's were the paper's.
+    Options that change no measurement do not count.
     """
     if line["experiment"] != experiment.name:
         return False
     if line.get("method", "fdgcl") != experiment.method:
         return False
     defaults = estimator_of(experiment.method)().get_params()
+    if experiment.method == FDGCL.method_name:
+        defaults |= paper_defaults()
     settings = {**_settings(defaults), **line["settings"]}
     options = {**_plain(measure.options), **line["options"]}
     now = _plain(experiment.options)

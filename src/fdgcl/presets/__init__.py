@@ -1,8 +1,13 @@
-"""Settings for known datasets: the paper's, and ours."""
+"""Settings for known datasets: the paper's, and ours.
+
+Every preset is laid upon `paper_defaults`, and so means the same whatever the defaults
+of the estimator become.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,10 +18,11 @@ from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.settings import MethodSettings
 
 VARIANTS = ("best", "paper")
+_FOLDER = resources.files("fdgcl") / "presets"
 _FILES = {
     variant: {
         entry.name.removesuffix(".toml"): entry
-        for entry in (resources.files("fdgcl") / "presets" / variant).iterdir()
+        for entry in (_FOLDER / variant).iterdir()
         if entry.name.endswith(".toml")
     }
     for variant in VARIANTS
@@ -24,14 +30,51 @@ _FILES = {
 PRESETS = tuple(sorted({name for files in _FILES.values() for name in files}))
 
 
+def paper_defaults() -> dict[str, Any]:
+    """Settings of the paper's method, for whatever a preset does not say.
+
+    Of what decides the embedding all is said, but what is left to the graph.
+
+    Example:
+        >>> found = paper_defaults()
+        >>> found["loss"], found["combine"], found["keep"], found["hidden"]
+        ('regularized-cosmean', 'sum', (), None)
+    """
+    text = (_FOLDER / "common.toml").read_text(encoding="utf-8")
+    # Views as wide as the embedding: TOML has no word for what is unset.
+    return {**_parse(text, "common.toml"), "hidden": None}
+
+
+def with_hidden(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with the views' width said where it is left to that of the embedding.
+
+    Args:
+        settings: All of a method; without views' width they are given back as they are.
+
+    Example:
+        >>> with_hidden({"dim": 64, "hidden": None}), with_hidden({"dim": 64})
+        ({'dim': 64, 'hidden': 64}, {'dim': 64})
+    """
+    if "hidden" in settings and settings["hidden"] is None:
+        return {**settings, "hidden": settings["dim"]}
+    return dict(settings)
+
+
 def preset_settings(name: str, variant: str = "best") -> dict[str, Any]:
-    """Read the settings for a dataset; where there are none of ours, the paper's."""
+    """Read the settings for a dataset; where there are none of ours, the paper's.
+
+    Example:
+        >>> found = preset_settings("texas")
+        >>> found["time"], found["loss"], found["reduce"]
+        (20.0, 'barlow-twins', 0)
+    """
     choose("preset", name, dict.fromkeys(PRESETS))
     files = choose("variant", variant, _FILES)
     if variant == "best" and name not in files:
         files = _FILES["paper"]
     file = choose(f"preset of variant {variant!r}", name, files)
-    return _parse(file.read_text(encoding="utf-8"), f"{name}.toml")
+    own = _parse(file.read_text(encoding="utf-8"), f"{name}.toml")
+    return {**paper_defaults(), **own}
 
 
 def read_settings(

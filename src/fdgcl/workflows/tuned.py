@@ -51,8 +51,10 @@ class TunedSettings:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The best settings."""
-        return self.found.best.record.settings
+        """The best settings; the file of them has no word for an unset width."""
+        from fdgcl.presets import with_hidden
+
+        return with_hidden(self.found.best.record.settings)
 
     def header(self) -> list[str]:
         """Lines that say where the settings come from."""

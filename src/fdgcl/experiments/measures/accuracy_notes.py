@@ -8,6 +8,7 @@ from typing import Any
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.measures.base import Record
 from fdgcl.graphs.catalogue import CATALOGUE
+from fdgcl.presets import with_hidden
 from fdgcl.report.page import Section, Table, Text
 
 _OPEN = {
@@ -54,6 +55,8 @@ def changes_table(pairs: Mapping[str, tuple[Experiment, Experiment]]) -> Table:
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    if before.get("hidden") != after.get("hidden"):
+        before, after = with_hidden(before), with_hidden(after)
     return "; ".join(
         f"{name} {_word(value)} (was {_word(before[name])})"
         for name, value in after.items()
