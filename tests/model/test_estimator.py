@@ -102,12 +102,12 @@ def test_training_equals_stepping_inside_the_loop(graph: Graph) -> None:
         "rate": 0.5,
         "activation": "relu",
     }
-    model = FDGCL(**settings, time=3, step=1, beta=0.4, eta=0.2).fit(graph)
+    model = quick_model(**settings, time=3, step=1, beta=0.4, eta=0.2).fit(graph)
 
     operator = build_operator(graph.adjacency)
     dynamics, schedule = Grand(rate=0.5), Schedule(3, 1, skip="end")
     x = torch.from_numpy(np.array(graph.features, dtype=np.float64))
-    start = FDGCL(**{**settings, "epochs": 0}, time=3, step=1).fit(graph)._model
+    start = quick_model(**{**settings, "epochs": 0}, time=3, step=1).fit(graph)._model
     weights = [weight.detach().clone().requires_grad_() for weight in start.weights]
     optimizer = torch.optim.Adam(weights, lr=0.01, weight_decay=5e-4)
 
@@ -134,9 +134,9 @@ def test_training_equals_stepping_inside_the_loop(graph: Graph) -> None:
 def test_both_strategies_agree(graph: Graph) -> None:
     settings = {**QUICK, "dtype": "float64"}
     sparse_graph = graph.with_features(sparse.csr_array(np.array(graph.features)))
-    once = FDGCL(**settings, strategy="precompute").fit_transform(graph)
+    once = quick_model(**settings, strategy="precompute").fit_transform(graph)
     for given in (graph, sparse_graph):
-        model = FDGCL(**settings, strategy="in-loop")
+        model = quick_model(**settings, strategy="in-loop")
         assert_agree(model.fit_transform(given), once)
         assert model.plan_.strategy == "in-loop"
 
@@ -388,6 +388,6 @@ def test_transform_before_fit(graph: Graph, quick: FDGCL) -> None:
 @pytest.mark.gpu
 def test_cuda_agrees_with_the_cpu(graph: Graph) -> None:
     settings = {**QUICK, "dtype": "float64"}
-    on_cpu = FDGCL(**settings).fit_transform(graph)
-    on_cuda = FDGCL(**{**settings, "device": "cuda"}).fit_transform(graph)
+    on_cpu = quick_model(**settings).fit_transform(graph)
+    on_cuda = quick_model(**{**settings, "device": "cuda"}).fit_transform(graph)
     assert_agree(on_cuda, on_cpu)
