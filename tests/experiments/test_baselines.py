@@ -12,6 +12,7 @@ from scipy import sparse
 from fdgcl import FDGCL, Graph, GraphDataset, block_model
 from fdgcl._checks import InputError
 from fdgcl.experiments import baselines
+from fdgcl.presets import paper_defaults
 from tolerances import assert_agree
 
 
@@ -64,7 +65,8 @@ def test_pooled_rows_are_means_by_hand(
 
 def test_the_untrained_encoder_gives_a_row_per_graph(graph: Graph) -> None:
     dataset = some_graphs(graph)
-    model = FDGCL(dim=4, epochs=3, direction="symmetric")
+    small = {"dim": 4, "epochs": 3, "direction": "symmetric"}
+    model = FDGCL(**{**paper_defaults(), **small})
     found = baselines.untrained(model, dataset)
     assert found.shape == (3, 4)
     rows = baselines.untrained(model, dataset.graph)

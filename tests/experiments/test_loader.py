@@ -152,7 +152,7 @@ BAD = {
     "[settings]\ntime = -3": "time must be positive, got -3",
     "[settings]\nseed = 3": "'seed' belongs to the run",
     "[settings]\ndevice = 'cuda'": "'device' belongs to the run",
-    "[settings]\norders = [0.5]": "there is one, 0.5",
+    "[settings]\norders = [0.5]\nloss = 'regularized-cosmean'": "there is one, 0.5",
     "[options]\nencoders = 'gcn'": r"unknown option 'encoders'; did you mean",
     "[options]\nencoder = 3": "'encoder' must be a str, got 3",
     "[options]\nparts = 'trained'": "'parts' must be a list, got 'trained'",

@@ -54,7 +54,8 @@ def test_settings_are_the_authors_or_say_why_not(shipped: list[Experiment]) -> N
         elif (dataset, variant) == ("cora", "cca-ssg"):
             expected = published("cca-ssg", "cora")
         else:
-            expected = {"bgrl": {"epochs": 300}}.get(one.method, {})
+            expected = {"feature_scaling": "none"}
+            expected |= {"bgrl": {"epochs": 300}}.get(one.method, {})
             assert one.note
         if one.method == "gcn":  # FD-GCL's where both have them; None is symmetric
             shared = preset_settings(dataset, "paper")

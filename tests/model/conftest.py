@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 
 from fdgcl import FDGCL, Graph, block_model
+from fdgcl.presets import paper_defaults
 
 QUICK: dict[str, Any] = {"dim": 12, "epochs": 6, "device": "cpu"}
+
+
+def quick_model(**settings: Any) -> FDGCL:
+    """The paper's method, quick; whatever the defaults are."""
+    return FDGCL(**{**paper_defaults(), **QUICK, **settings})
 
 
 @pytest.fixture
@@ -18,4 +24,4 @@ def graph() -> Graph:
 
 @pytest.fixture
 def quick() -> FDGCL:
-    return FDGCL(**QUICK)
+    return quick_model()

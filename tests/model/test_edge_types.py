@@ -20,7 +20,7 @@ from fdgcl.methods.fdgcl.edge_types import MOST_TYPES
 from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
 from tolerances import half_digits
 
-from .conftest import QUICK
+from .conftest import QUICK, quick_model
 
 NAMES = ("buys", "likes", "views")
 # One direction alone, and each node the mean of whom it points to: A then has rows of
@@ -152,7 +152,7 @@ def test_in_every_epoch_as_before_training(typed: Graph, sparse_features: bool) 
 
 
 def test_types_are_told_and_counted(typed: Graph) -> None:
-    model = FDGCL(**QUICK)
+    model = quick_model()
     plan = model.plan(typed)
     told = "3 edge types (buys, likes, views): features are diffused along each by"
     assert model.notices_[0] == f"{told} itself, 3 x 7 columns"
@@ -161,7 +161,7 @@ def test_types_are_told_and_counted(typed: Graph) -> None:
     assert (load.relations, load.features, load.columns) == (3, 7, 21)
     assert "weights in the operators of 3 edge types, 7 features" in plan.describe()[0]
     assert plan.sparse_products == load.products * 21
-    merged = FDGCL(**QUICK, edge_types="merge").plan(typed)
+    merged = quick_model(edge_types="merge").plan(typed)
     assert plan.dense_flops == 3 * merged.dense_flops
     assert plan.peak_bytes > merged.peak_bytes
 
@@ -174,13 +174,13 @@ def test_stability_covers_the_widest_spectrum() -> None:
         np.r_[ring, (ring + 1) % 40], np.r_[(ring + 1) % 40, ring], None, 40
     )
     graph = with_relations(pairs, {"dense": pairs.adjacency, "ring": cycle})
-    model = FDGCL(**QUICK, self_loops=0.0)
+    model = quick_model(self_loops=0.0)
     model.plan(graph)
     assert model.stability_ is not None
     # An eigenvalue of a symmetric matrix in float64; 1e-12 is added to be above it.
     allowed = half_digits(np.float64)
     assert model.stability_.lambda_max == pytest.approx(2, rel=allowed)
-    alone = FDGCL(**QUICK, self_loops=0.0)
+    alone = quick_model(self_loops=0.0)
     alone.plan(pairs)
     assert alone.stability_ is not None
     assert alone.stability_.lambda_max < 1.9
@@ -227,8 +227,8 @@ def test_types_that_matter_are_worth_telling_apart() -> None:
 
 def test_merged_types_are_a_graph_without(typed: Graph) -> None:
     bare = replace(typed, relations=None)
-    merged = FDGCL(**QUICK, edge_types="merge").fit(typed)
-    plain = FDGCL(**QUICK).fit(bare)
+    merged = quick_model(edge_types="merge").fit(typed)
+    plain = quick_model().fit(bare)
     assert np.array_equal(merged.transform(typed), plain.transform(bare))
     assert merged.notices_ == plain.notices_
 
@@ -236,9 +236,9 @@ def test_merged_types_are_a_graph_without(typed: Graph) -> None:
 def test_a_single_type_is_a_graph_without(typed: Graph) -> None:
     one = replace(typed, relations={"buys": typed.adjacency})
     bare = replace(typed, relations=None)
-    model = FDGCL(**QUICK).fit(one)
+    model = quick_model().fit(one)
     assert "all edges are of one type (buys)" in model.notices_[0]
-    expected = FDGCL(**QUICK).fit_transform(bare)
+    expected = quick_model().fit_transform(bare)
     assert np.array_equal(model.transform(bare), expected)
     assert np.array_equal(model.transform(one), expected)
 
@@ -269,13 +269,13 @@ def test_saved_and_loaded_it_embeds_alike(
 def test_the_order_of_types_makes_no_difference(typed: Graph) -> None:
     assert typed.relations is not None
     turned = replace(typed, relations=dict(reversed([*typed.relations.items()])))
-    model = FDGCL(**QUICK).fit(typed)
+    model = quick_model().fit(typed)
     assert np.array_equal(model.transform(turned), model.transform(typed))
 
 
 def test_a_type_without_edges_counts_as_such(typed: Graph) -> None:
     assert typed.relations is not None
-    model = FDGCL(**QUICK).fit(typed)
+    model = quick_model().fit(typed)
     kept = {name: typed.relations[name] for name in ("views", "buys")}
     some = with_relations(typed, kept)
     found = model.transform(some)
@@ -305,21 +305,21 @@ def test_other_types_than_in_training_are_refused(
         draw(names=names) if names else replace(draw(), relations=None)
         for names in (trained, other)
     ]
-    model = FDGCL(**QUICK).fit(graphs[0])
+    model = quick_model().fit(graphs[0])
     with pytest.raises(InputError, match=message):
         model.transform(graphs[1])
 
 
 def test_what_edge_types_do_not_go_with(typed: Graph) -> None:
     with pytest.raises(InputError, match=r"'cde' .* takes no edge types.*--edge-types"):
-        FDGCL(**QUICK, dynamics="cde").fit(typed)
-    assert FDGCL(**QUICK, dynamics="cde", edge_types="merge").plan(typed)
+        quick_model(dynamics="cde").fit(typed)
+    assert quick_model(dynamics="cde", edge_types="merge").plan(typed)
     many = draw(names=tuple(f"type {at:02}" for at in range(MOST_TYPES + 1)))
     with pytest.raises(
         InputError, match=r"16 edge types at most, got 17.*--edge-types"
     ):
-        FDGCL(**QUICK).plan(many)
-    assert FDGCL(**QUICK, edge_types="merge").plan(many)
+        quick_model().plan(many)
+    assert quick_model(edge_types="merge").plan(many)
     with pytest.raises(InputError, match=r"edge_types.*'join'.*separate, merge"):
         FDGCL(edge_types="join").check()
     with pytest.raises(InputError, match="many graphs takes no edge types"):
@@ -331,7 +331,7 @@ def test_types_that_are_others_backwards_are_told(typed: Graph) -> None:
     back = {"bought by": sparse.csr_array(typed.relations["buys"].T)}
     graph = with_relations(typed, {**typed.relations, **back})
     message = "type 'buys' is 'bought by' backwards: leave one of them out"
-    model = FDGCL(**QUICK)
+    model = quick_model()
     model.plan(graph)
     assert any(message in notice for notice in model.notices_)
     model.set_params(direction="out").plan(graph)
@@ -343,6 +343,6 @@ def test_directions_are_those_of_each_type() -> None:
     back = sparse.csr_array(graph.adjacency.T)
     both = with_relations(graph, {"buys": graph.adjacency, "bought by": back})
     assert both.is_symmetric
-    model = FDGCL(**QUICK)
+    model = quick_model()
     model.plan(both)
     assert any("edges are directed" in notice for notice in model.notices_)

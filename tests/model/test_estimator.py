@@ -25,7 +25,7 @@ from fdgcl.losses import build_loss
 from fdgcl.operators.in_memory import build_operator
 from tolerances import assert_agree
 
-from .conftest import QUICK
+from .conftest import QUICK, quick_model
 
 
 def permuted(graph: Graph, order: np.ndarray) -> Graph:
@@ -57,7 +57,7 @@ def test_the_old_name_of_the_window_is_answered(quick: FDGCL) -> None:
 
 
 def test_it_stands_in_a_scikit_learn_pipeline(graph: Graph) -> None:
-    steps = Pipeline([("embed", FDGCL(**QUICK)), ("scale", StandardScaler())])
+    steps = Pipeline([("embed", quick_model()), ("scale", StandardScaler())])
     steps.set_params(embed__dim=5)
     z = steps.fit_transform(graph)
     assert z.shape == (80, 5)
@@ -66,9 +66,9 @@ def test_it_stands_in_a_scikit_learn_pipeline(graph: Graph) -> None:
 
 
 def test_same_seed_same_bytes_and_other_seed_other_bytes(graph: Graph) -> None:
-    first = FDGCL(**QUICK, seed=3).fit_transform(graph)
-    again = FDGCL(**QUICK, seed=3).fit_transform(graph)
-    other = FDGCL(**QUICK, seed=4).fit_transform(graph)
+    first = quick_model(seed=3).fit_transform(graph)
+    again = quick_model(seed=3).fit_transform(graph)
+    other = quick_model(seed=4).fit_transform(graph)
     assert first.tobytes() == again.tobytes()
     assert first.tobytes() != other.tobytes()
 
@@ -77,7 +77,7 @@ def test_same_seed_same_bytes_and_other_seed_other_bytes(graph: Graph) -> None:
 def test_fit_then_transform_is_fit_transform(
     graph: Graph, batch_size: int | None
 ) -> None:
-    model = FDGCL(**QUICK, batch_size=batch_size)
+    model = quick_model(batch_size=batch_size)
     together = model.fit_transform(graph)
     assert together.shape == (80, 12)
     assert together.dtype == np.float32
@@ -85,8 +85,8 @@ def test_fit_then_transform_is_fit_transform(
 
 
 def test_training_changes_the_encoder_and_lowers_the_loss(graph: Graph) -> None:
-    model = FDGCL(**{**QUICK, "epochs": 30, "init_scale": 1.0}).fit(graph)
-    untrained = FDGCL(**{**QUICK, "epochs": 0, "init_scale": 1.0}).fit_transform(graph)
+    model = quick_model(epochs=30, init_scale=1.0).fit(graph)
+    untrained = quick_model(epochs=0, init_scale=1.0).fit_transform(graph)
     assert model.history_[-1].loss < 0.8 * model.history_[0].loss
     assert [record.epoch for record in model.history_] == list(range(1, 31))
     assert np.abs(model.transform(graph) - untrained).max() > 0.1
@@ -102,12 +102,12 @@ def test_training_equals_stepping_inside_the_loop(graph: Graph) -> None:
         "rate": 0.5,
         "activation": "relu",
     }
-    model = FDGCL(**settings, time=3, step=1, beta=0.4, eta=0.2).fit(graph)
+    model = quick_model(**settings, time=3, step=1, beta=0.4, eta=0.2).fit(graph)
 
     operator = build_operator(graph.adjacency)
     dynamics, schedule = Grand(rate=0.5), Schedule(3, 1, skip="end")
     x = torch.from_numpy(np.array(graph.features, dtype=np.float64))
-    start = FDGCL(**{**settings, "epochs": 0}, time=3, step=1).fit(graph)._model
+    start = quick_model(**{**settings, "epochs": 0}, time=3, step=1).fit(graph)._model
     weights = [weight.detach().clone().requires_grad_() for weight in start.weights]
     optimizer = torch.optim.Adam(weights, lr=0.01, weight_decay=5e-4)
 
@@ -134,16 +134,16 @@ def test_training_equals_stepping_inside_the_loop(graph: Graph) -> None:
 def test_both_strategies_agree(graph: Graph) -> None:
     settings = {**QUICK, "dtype": "float64"}
     sparse_graph = graph.with_features(sparse.csr_array(np.array(graph.features)))
-    once = FDGCL(**settings, strategy="precompute").fit_transform(graph)
+    once = quick_model(**settings, strategy="precompute").fit_transform(graph)
     for given in (graph, sparse_graph):
-        model = FDGCL(**settings, strategy="in-loop")
+        model = quick_model(**settings, strategy="in-loop")
         assert_agree(model.fit_transform(given), once)
         assert model.plan_.strategy == "in-loop"
 
 
 def test_without_standardisation_it_is_the_papers_text(graph: Graph) -> None:
     papers = {"standardize": False, "activation": "relu", "rate": 0.5}
-    model = FDGCL(**{**QUICK, "epochs": 0}, **papers, beta=0.25, time=2, step=1)
+    model = quick_model(epochs=0, **papers, beta=0.25, time=2, step=1)
     found = model.fit_transform(graph)
     dense = build_operator(graph.adjacency).matrix.matrix.toarray()
     one_step = np.eye(80) - 0.5 * (np.eye(80) - dense)
@@ -176,7 +176,7 @@ def test_new_nodes_do_not_move_the_old(graph: Graph, quick: FDGCL) -> None:
 
 
 def test_a_graph_smaller_than_a_batch_can_be_embedded(graph: Graph) -> None:
-    model = FDGCL(**QUICK, batch_size=60).fit(graph)
+    model = quick_model(batch_size=60).fit(graph)
     small = block_model(20, 2, degree=4, num_features=7, seed=9)
     assert model.transform(small).shape == (20, 12)
 
@@ -290,7 +290,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("direction", [None, "out", "in"])
 def test_unusual_graphs(shape: str, direction: str | None) -> None:
-    model = FDGCL(**QUICK, direction=direction)
+    model = quick_model(direction=direction)
     assert np.isfinite(model.fit_transform(SHAPES[shape])).all()
 
 
@@ -372,7 +372,7 @@ def test_damaged_and_foreign_checkpoints(
 )
 def test_bad_settings_are_named(graph: Graph, settings: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        FDGCL(**{**QUICK, **settings}).fit(graph)
+        quick_model(**{**QUICK, **settings}).fit(graph)
 
 
 def test_what_is_not_a_graph_is_refused(quick: FDGCL) -> None:
@@ -388,6 +388,6 @@ def test_transform_before_fit(graph: Graph, quick: FDGCL) -> None:
 @pytest.mark.gpu
 def test_cuda_agrees_with_the_cpu(graph: Graph) -> None:
     settings = {**QUICK, "dtype": "float64"}
-    on_cpu = FDGCL(**settings).fit_transform(graph)
-    on_cuda = FDGCL(**{**settings, "device": "cuda"}).fit_transform(graph)
+    on_cpu = quick_model(**settings).fit_transform(graph)
+    on_cuda = quick_model(**{**settings, "device": "cuda"}).fit_transform(graph)
     assert_agree(on_cuda, on_cpu)

@@ -17,7 +17,7 @@ from fdgcl.experiments.baselines import pooled_features
 from fdgcl.graphs.structural import structural_features
 from tolerances import assert_agree
 
-from .conftest import QUICK
+from .conftest import quick_model
 
 SIZES = (9, 14, 6, 21, 11)
 DYNAMICS: dict[str, dict[str, Any]] = {
@@ -52,7 +52,7 @@ def pooled(rows: np.ndarray, dataset: GraphDataset, readout: str) -> np.ndarray:
 def test_a_graphs_row_is_made_of_its_nodes(
     dataset: GraphDataset, kind: str, readout: tuple[str, ...]
 ) -> None:
-    model = FDGCL(**QUICK, **DYNAMICS[kind], readout=readout)
+    model = quick_model(**DYNAMICS[kind], readout=readout)
     found = model.fit_transform(dataset, level="graph")
     nodes = model.transform(dataset, level="node")
     assert nodes.shape == (1 + sum(SIZES), 12)
@@ -71,8 +71,8 @@ def test_levels_follow_the_data(dataset: GraphDataset, quick: FDGCL) -> None:
     assert nodes.tobytes() == quick.transform(dataset.graph).tobytes()
     assert nodes.tobytes() == quick.transform(dataset.graph, level="node").tobytes()
     # Training sees all nodes as one graph, whatever is asked for at the end.
-    assert FDGCL(**QUICK).fit_transform(dataset.graph).tobytes() == nodes.tobytes()
-    at_nodes = FDGCL(**QUICK).fit_transform(dataset, level="node")
+    assert quick_model().fit_transform(dataset.graph).tobytes() == nodes.tobytes()
+    at_nodes = quick_model().fit_transform(dataset, level="node")
     assert at_nodes.tobytes() == nodes.tobytes()
 
 
@@ -89,7 +89,7 @@ def test_levels_that_are_not_there_are_refused_before_training(
     dataset: GraphDataset, tmp_path: Path, of: str, level: str, message: str
 ) -> None:
     data = dataset if of == "dataset" else dataset.graph
-    model = FDGCL(**QUICK)
+    model = quick_model()
     with pytest.raises(InputError, match=message):
         model.fit_transform(data, level=level, run=tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -102,7 +102,7 @@ def test_levels_that_are_not_there_are_refused_before_training(
 def test_a_graphs_row_depends_on_that_graph_alone(
     dataset: GraphDataset, kind: str
 ) -> None:
-    model = FDGCL(**QUICK, **DYNAMICS[kind], readout=("mean", "max"))
+    model = quick_model(**DYNAMICS[kind], readout=("mean", "max"))
     whole = model.fit_transform(dataset)
     for chosen in ([4, 0, 2], [3], [5, 4, 3, 2, 1, 0]):
         some = model.transform(dataset.subset(chosen))
@@ -123,7 +123,7 @@ def test_a_graph_of_the_dataset_alone(dataset: GraphDataset, quick: FDGCL) -> No
 
 @pytest.mark.parametrize("kind", DYNAMICS)
 def test_views_are_of_nodes(dataset: GraphDataset, kind: str) -> None:
-    model = FDGCL(**QUICK, **DYNAMICS[kind], beta=0.25).fit(dataset)
+    model = quick_model(**DYNAMICS[kind], beta=0.25).fit(dataset)
     first, second = model.views(dataset)
     assert first.shape == second.shape == (1 + sum(SIZES), 12)
     assert not np.allclose(first, second)
@@ -135,7 +135,7 @@ def test_views_are_of_nodes(dataset: GraphDataset, kind: str) -> None:
 def test_a_loaded_model_reads_graphs_alike(
     dataset: GraphDataset, tmp_path: Path
 ) -> None:
-    model = FDGCL(**QUICK, readout=("sum", "max"))
+    model = quick_model(readout=("sum", "max"))
     rows = model.fit_transform(dataset, run=tmp_path / "run")
     loaded = FDGCL.load(tmp_path / "run")
     assert loaded.readout == ("sum", "max")
@@ -152,16 +152,16 @@ def test_plan_takes_a_dataset(dataset: GraphDataset, quick: FDGCL) -> None:
 @pytest.mark.parametrize("readout", ["mean", (), ("mean", "mean"), ("median",)])
 def test_readouts_that_are_not_there(dataset: GraphDataset, readout: Any) -> None:
     with pytest.raises(InputError, match="readout"):
-        FDGCL(**QUICK, readout=readout).fit(dataset)
+        quick_model(readout=readout).fit(dataset)
 
 
 def test_graphs_without_features_are_told_by_degrees(
     dataset: GraphDataset, tmp_path: Path
 ) -> None:
     bare = replace(dataset, graph=dataset.graph.with_features(None))
-    model = FDGCL(**QUICK)
+    model = quick_model()
     rows = model.fit_transform(bare, run=tmp_path / "run")
-    by_degree = FDGCL(**QUICK, structural="degree").fit_transform(bare)
+    by_degree = quick_model(structural="degree").fit_transform(bare)
     np.testing.assert_array_equal(rows, by_degree)
     assert any("'degree' features" in notice for notice in model.notices_)
     # Degrees mean the same elsewhere: some of the graphs, one alone, a loaded model.
@@ -175,9 +175,9 @@ def test_graphs_without_features_are_told_by_degrees(
 
 def test_other_kinds_of_made_features_are_left_as_asked(dataset: GraphDataset) -> None:
     bare = replace(dataset, graph=dataset.graph.with_features(None))
-    model = FDGCL(**QUICK, structural="random").fit(bare)
+    model = quick_model(structural="random").fit(bare)
     assert any("'random' features" in notice for notice in model.notices_)
-    single = FDGCL(**QUICK).fit(bare.graph)  # one graph, though of several parts
+    single = quick_model().fit(bare.graph)  # one graph, though of several parts
     assert any("'spectral' features" in notice for notice in single.notices_)
 
 

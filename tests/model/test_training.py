@@ -23,7 +23,7 @@ from fdgcl.training import (
 )
 from tolerances import assert_agree
 
-from .conftest import QUICK
+from .conftest import QUICK, quick_model
 
 
 def test_standardisation_is_exact_in_any_batch() -> None:
@@ -69,12 +69,12 @@ def test_large_views_are_trained_in_batches(
     assert "batches of 30 rows" in " ".join(quick.plan_.describe())
     assert np.isfinite(quick.fit_transform(graph)).all()
     assert quick._config.decisions["lr"] == pytest.approx(quick.lr / 3)
-    asked = FDGCL(**QUICK, batch_size=30).fit(graph)
+    asked = quick_model(batch_size=30).fit(graph)
     assert asked._config.decisions["lr"] == asked.lr
 
 
 def test_a_last_batch_of_one_row_joins_another(graph: Graph) -> None:
-    model = FDGCL(**QUICK, batch_size=79).fit(graph)
+    model = quick_model(batch_size=79).fit(graph)
     assert len(model.history_) == QUICK["epochs"]
 
 
@@ -90,7 +90,7 @@ def test_effective_rank_of_known_matrices() -> None:
 def test_a_collapse_is_named_once_and_with_advice(graph: Graph) -> None:
     shifted = graph.with_features(np.array(graph.features) + 6)
     papers = {"standardize": False, "activation": "relu", "init_scale": 1.0}
-    model = FDGCL(**{**QUICK, "epochs": 60}, **papers)
+    model = quick_model(epochs=60, **papers)
     with pytest.warns(TrainingWarning, match="collapsed.*standardize=True") as caught:
         model.fit(shifted)
     assert len([w for w in caught if "collapsed" in str(w.message)]) == 1
@@ -102,7 +102,7 @@ def test_a_collapse_is_named_once_and_with_advice(graph: Graph) -> None:
 def test_a_loss_that_is_not_finite_stops_with_the_facts(
     graph: Graph, tmp_path: Path
 ) -> None:
-    model = FDGCL(**QUICK, rate=1e9, step=10, time=1000)
+    model = quick_model(rate=1e9, step=10, time=1000)
     with pytest.raises(NonFiniteLossError, match=r"epoch 1 .*norms.*unstable at step"):
         model.fit(graph, run=tmp_path / "run")
     assert all(torch.isfinite(weight).all() for weight in model._model.weights)
@@ -113,7 +113,7 @@ def test_a_loss_that_is_not_finite_stops_with_the_facts(
 def test_an_embedding_that_is_not_finite_is_refused(
     graph: Graph, tmp_path: Path
 ) -> None:
-    FDGCL(**QUICK, standardize=False).fit(graph).save(tmp_path)
+    quick_model(standardize=False).fit(graph).save(tmp_path)
     loaded = FDGCL.load(tmp_path)
     loaded.set_params(rate=1e9, step=10, time=1000)
     with pytest.raises(NonFiniteLossError, match=r"not finite.*unstable"):
@@ -130,10 +130,10 @@ def test_divergence_leaves_the_last_good_weights(
                     weight.fill_(float("inf"))
 
     monkeypatch.setattr(torch.optim.Adam, "step", huge_step)
-    model = FDGCL(**QUICK)
+    model = quick_model()
     with pytest.raises(NonFiniteLossError, match="epoch 2"):
         model.fit(graph)
-    start = FDGCL(**{**QUICK, "epochs": 0}).fit(graph)
+    start = quick_model(epochs=0).fit(graph)
     for weight, initial in zip(model._model.weights, start._model.weights, strict=True):
         assert torch.equal(weight, initial)
 
@@ -141,11 +141,11 @@ def test_divergence_leaves_the_last_good_weights(
 def test_amplifying_on_a_homophilic_graph_warns() -> None:
     homophilic = block_model(400, 3, degree=8, homophily=0.9, num_features=6, seed=0)
     with pytest.warns(TrainingWarning, match="amplifies high frequencies"):
-        FDGCL(**QUICK, rate=2.0).fit(homophilic)
+        quick_model(rate=2.0).fit(homophilic)
 
 
 def test_metrics_hold_one_line_an_epoch(graph: Graph, tmp_path: Path) -> None:
-    model = FDGCL(**QUICK).fit(graph, run=tmp_path / "run")
+    model = quick_model().fit(graph, run=tmp_path / "run")
     lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in lines] == [
         record.to_dict() for record in model.history_
@@ -195,20 +195,20 @@ def test_an_interrupted_run_goes_on_to_the_same_result(
 def test_a_run_killed_before_its_first_checkpoint_starts_again(
     graph: Graph, tmp_path: Path
 ) -> None:
-    whole = FDGCL(**QUICK).fit_transform(graph, run=tmp_path / "run")
+    whole = quick_model().fit_transform(graph, run=tmp_path / "run")
     (tmp_path / "run" / "model.safetensors").unlink()
-    again = FDGCL(**QUICK).fit_transform(graph, run=tmp_path / "run", resume=True)
+    again = quick_model().fit_transform(graph, run=tmp_path / "run", resume=True)
     assert again.tobytes() == whole.tobytes()
 
 
 def test_runs_are_not_mixed_up(graph: Graph, tmp_path: Path) -> None:
-    FDGCL(**QUICK).fit(graph, run=tmp_path / "run")
+    quick_model().fit(graph, run=tmp_path / "run")
     with pytest.raises(InputError, match="holds a run already"):
-        FDGCL(**QUICK).fit(graph, run=tmp_path / "run")
+        quick_model().fit(graph, run=tmp_path / "run")
     with pytest.raises(InputError, match="started with dim=12, not 13"):
-        FDGCL(**{**QUICK, "dim": 13}).fit(graph, run=tmp_path / "run", resume=True)
+        quick_model(dim=13).fit(graph, run=tmp_path / "run", resume=True)
     other = block_model(80, 3, num_features=7, seed=5)
     with pytest.raises(InputError, match="started on another graph"):
-        FDGCL(**QUICK).fit(other, run=tmp_path / "run", resume=True)
+        quick_model().fit(other, run=tmp_path / "run", resume=True)
     with pytest.raises(InputError, match="not a run folder"):
-        FDGCL(**QUICK).fit(graph, run=tmp_path / "none", resume=True)
+        quick_model().fit(graph, run=tmp_path / "none", resume=True)

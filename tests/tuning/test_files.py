@@ -15,7 +15,9 @@ from fdgcl.tuning import settings_text, write_settings
 @pytest.mark.parametrize("preset", [None, *PRESETS])
 def test_every_model_survives(preset: str | None, tmp_path: Path) -> None:
     model = FDGCL() if preset is None else FDGCL.preset(preset)
-    write_settings(tmp_path / "best.toml", model.get_params(), ["found", ""])
+    settings = with_hidden(model.get_params())
+    model = FDGCL(**settings)
+    write_settings(tmp_path / "best.toml", settings, ["found", ""])
     text = (tmp_path / "best.toml").read_text()
     assert text.startswith("# found\n#\n[settings]\n")
     again = FDGCL(**tomllib.loads(text)["settings"])
