@@ -26,7 +26,7 @@ from fdgcl.losses import LOSSES, Loss, build_loss
 from fdgcl.methods.fdgcl.activations import build_activation, named_activation
 from fdgcl.methods.fdgcl.combination import COMBINATIONS
 from fdgcl.methods.fdgcl.embedding_parts import count_views
-from fdgcl.methods.fdgcl.kept_blocks import AVERAGED, KEPT
+from fdgcl.methods.fdgcl.kept_blocks import AVERAGED, KEPT, KEPT_BY_DEFAULT
 from fdgcl.methods.fdgcl.pairs import PAIRS
 from fdgcl.methods.fdgcl.precision import PRECISIONS
 
@@ -68,7 +68,7 @@ def checked(settings: Settings) -> dict[str, Any]:
         "orders": _orders(settings.orders),
         "dim": check_count("dim", settings.dim, maximum=MOST_DIM),
         "reduce": check_count("reduce", settings.reduce, 0, MOST_DIM),
-        "keep": _keep(settings.keep),
+        "keep": _keep(settings),
     }
     if settings.hidden is not None:
         found["hidden"] = check_count("hidden", settings.hidden, maximum=MOST_DIM)
@@ -195,7 +195,14 @@ def _beta(given: float | Sequence[float], views: int) -> float | tuple[float, ..
     return weights
 
 
-def _keep(given: Sequence[str]) -> tuple[str, ...]:
+def _keep(settings: Settings) -> tuple[str, ...]:
+    given: Any = settings.keep
+    if given is None:
+        # What is mixed is the paper's embedding; side by side, what training does not
+        # touch stands beside the views, as far as it is there before training.
+        if settings.combine != "concat":
+            return ()
+        return KEPT_BY_DEFAULT if settings.is_fixed_linear else KEPT_BY_DEFAULT[:-1]
     if isinstance(given, str) or not isinstance(given, Sequence):
         message = f"keep must be a list of some of {', '.join(KEPT)}, got {given!r}"
         raise InputError(message)

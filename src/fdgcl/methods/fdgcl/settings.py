@@ -35,8 +35,8 @@ class Settings(MethodSettings):
 
     orders: Sequence[float] = setting(
         (0.01, 1.0),
-        "Fractional orders (alpha) in (0, 1], two or any number, each of a view: a "
-        "small one keeps local detail, a large one sums up globally.",
+        "Fractional orders (alpha) in (0, 1], any number, each of a view: small ones "
+        "keep local detail, large ones sum up.",
         panel="Diffusion",
         metavar="A,B,...",
     )
@@ -120,8 +120,8 @@ class Settings(MethodSettings):
     )
     dim: int = setting(
         2048,
-        "Columns of the embedding, at most. Where views and what is kept beside them "
-        "have more together, each is compressed by PCA to its share.",
+        "Columns of the embedding, at most; parts that have more together are "
+        "compressed by PCA, each to its share.",
     )
     hidden: int | None = setting(
         None,
@@ -172,13 +172,15 @@ class Settings(MethodSettings):
         "How the views become the embedding: `sum` (weighted by beta, as in the paper) "
         "or `concat` (side by side, weighted so).",
     )
+    # Once the settings are checked it is a tuple, whatever was given.
     keep: Sequence[str] = setting(
-        ("features", "out", "in", "global"),
+        None,
         "Columns beside the views, untouched by training: some of `features`, `local` "
         "and `global` (as the first and the last order diffuse them), `out` and `in` "
         "(means over the nodes that a node points to, and that point to it; one block "
         "where edges have no direction).",
         metavar="A,B",
+        shown="features,out,in,global; none where views are mixed",
     )
     keep_weight: float | Sequence[float] | None = setting(
         None,
