@@ -28,19 +28,34 @@ from helpers.data_roots import NODES, directed, halves, rare, undirected
 # --- what is shipped -----------------------------------------------------------------
 
 
-def test_shipped_variants_are_defaults_and_no_value_is_written_down() -> None:
+#: The defaults with something taken away or changed.
+CHANGED = {
+    "default-512": {"dim": 512},
+    "unweighted": {"beta": 0.5, "keep_weight": 1.0},
+    "views-alone": {"keep": ()},
+    "without-means": {"keep": ("features", "global")},
+    "linear": {"activation": "linear"},
+    "longer": {"epochs": 40},
+}
+
+
+def test_shipped_variants_are_defaults_but_for_what_their_names_say() -> None:
     shipped = {one.variant: one for one in load_experiments("defaults")}
-    assert list(shipped) == ["no-training", "default", "cca-ssg", "bgrl"]
+    others = ["cca-ssg", "bgrl"]
+    assert list(shipped) == ["no-training", "default", *CHANGED, *others]
     for one in shipped.values():
         assert one.dataset == EVERY
-        assert one.settings == estimator_of(one.method)().get_params()
+        defaults = estimator_of(one.method)().get_params()
+        changed = CHANGED.get(one.variant, {})
+        assert {**one.settings} == {**defaults, **changed}
+        assert all(defaults[name] != value for name, value in changed.items())
     free = shipped.pop("no-training")
     assert free.options["parts"] == list(FREE) == list(FREE_NAMES)
     assert free.options["always"]
     assert free.options["without"] == ["squirrel", "chameleon", "crocodile"]
     for one in shipped.values():
         assert one.options["parts"] == ["trained", "untrained"]
-        assert one.options["candidate"] is (one.variant == "default")
+        assert one.options["candidate"] is (one.method == "fdgcl")
 
 
 # --- units ---------------------------------------------------------------------------
