@@ -24,6 +24,8 @@ from fdgcl.methods.fdgcl.settings import Settings
 from own_parts_source import OWN
 
 QUICK: dict[str, Any] = {"dim": 8, "epochs": 3, "time": 4, "step": 1, "beta": 0.5}
+# A model that is saved has no scaling left open, and is compared with the settings.
+QUICK["feature_scaling"] = "none"
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +58,8 @@ def test_an_object_is_a_name_with_options() -> None:
     # A loss's own weight goes before the setting.
     chosen = settings(loss=RegularizedCosmean(eta=0.7, iterations=3), eta=0.1)
     assert (chosen.new_loss().eta, chosen.new_loss().iterations) == (0.7, 3)
-    assert settings(eta=0.1).new_loss().eta == 0.1
+    unsaid = settings(loss="regularized-cosmean", eta=0.2)
+    assert unsaid.new_loss().eta == 0.2
 
 
 def test_options_change_the_training_and_survive_it(

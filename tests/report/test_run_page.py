@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fdgcl import block_model
+from fdgcl import FDGCL, block_model
 from fdgcl.estimators import estimator_of
 from fdgcl.methods import METHODS, find_method
-from fdgcl.report.page import Figure, Page, Section, Table
+from fdgcl.report.page import Figure, Listing, Page, Section, Table, Text
 from fdgcl.report.run_page import Embedded, Findings, Spectrum, run_page
 from fdgcl.report.spectrum import any_graph
 from fdgcl.run_folder import RunFolder
@@ -63,7 +63,9 @@ def test_a_run_of_any_method_has_a_page(method: str, tmp_path: Path) -> None:
     assert page.summary.startswith("30 nodes embedded in 3 dimensions after 2 epochs")
     titles = [one.title for one in page.sections]
     assert ("Frequencies" in titles) is (method == "fdgcl")
-    assert [one for one in titles if one != "Frequencies"] == [
+    assert ("The parts of the embedding" in titles) is (method == "fdgcl")
+    own = ("Frequencies", "The parts of the embedding")
+    assert [one for one in titles if one not in own] == [
         "At a glance",
         "The embedding",
         "Training",
@@ -111,3 +113,27 @@ def test_without_an_embedding_the_width_may_be_unknown(
     (glance,) = section(page, "At a glance").blocks
     assert isinstance(glance, Table)
     assert ("dimensions" in glance.columns) is (method == "fdgcl")
+
+
+def test_parts_have_their_columns_weights_and_reasons(tmp_path: Path) -> None:
+    graph = block_model(60, 2, homophily=0.9, num_features=12, directed=True, seed=0)
+    model = FDGCL(dim=16, epochs=1).fit(graph, run=tmp_path / "r")
+    found = Findings(model.config, history=(), finished=True, spectrum=None)
+    table, listing = (
+        one
+        for one in section(run_page(found), "The parts of the embedding").blocks
+        if not isinstance(one, Text)
+    )
+    assert isinstance(table, Table)
+    assert isinstance(listing, Listing)
+    assert [row[0] for row in table.rows] == [
+        "view of order 0.01",
+        "view of order 1",
+        "the features",
+        "the features, diffused by the last order",
+        "means over the nodes that a node points to",
+        "means over the nodes that point to a node",
+    ]
+    assert sum(int(row[2]) for row in table.rows) == 16
+    assert max(float(row[3]) for row in table.rows) == 1
+    assert "of a node's hidden features" in listing.lines[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Self
@@ -195,8 +195,10 @@ def is_setting(name: str, method: str) -> bool:
 
 @cache
 def defaults(method: str) -> Mapping[str, Any]:
-    """All settings of a method, as they are by default."""
-    return MappingProxyType(estimator_of(method)().get_params())
+    """All settings of a method, as they are by default, once they are checked."""
+    settings = estimator_of(method)().check()
+    names = (one.name for one in fields(settings))
+    return MappingProxyType({name: getattr(settings, name) for name in names})
 
 
 def _setting(name: str) -> str:

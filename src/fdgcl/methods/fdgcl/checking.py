@@ -202,7 +202,10 @@ def _keep(settings: Settings) -> tuple[str, ...]:
         # touch stands beside the views, as far as it is there before training.
         if settings.combine != "concat":
             return ()
-        return KEPT_BY_DEFAULT if settings.is_fixed_linear else KEPT_BY_DEFAULT[:-1]
+        room = settings.dim - len(settings.orders)
+        known = settings.is_fixed_linear
+        wanted = [one for one in KEPT_BY_DEFAULT if known or one != "global"]
+        return tuple(wanted[: max(room, 0)])
     if isinstance(given, str) or not isinstance(given, Sequence):
         message = f"keep must be a list of some of {', '.join(KEPT)}, got {given!r}"
         raise InputError(message)

@@ -52,7 +52,7 @@ class Parts:
             >>> from fdgcl.methods.fdgcl.settings import Settings
             >>> settings = Settings(hidden=256, dim=512, keep=("features",))
             >>> Parts.of(settings, 0.5, 1433)
-            Parts(widths=(256, 1433), shares=(256, 256))
+            Parts(widths=(256, 256, 1024), shares=(170, 171, 171))
         """
         views = [settings.hidden_columns] * count_views(settings, beta)
         names = settings.keep if kept is None else kept

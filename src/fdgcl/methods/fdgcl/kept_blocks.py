@@ -8,8 +8,8 @@ from fdgcl._checks import InputError
 from fdgcl.graphs.directions import Direction
 
 KEPT = ("features", "local", "global", "out", "in")
-#: Beside views that stand side by side; diffused ones are last.
-KEPT_BY_DEFAULT = ("features", "out", "in", "global")
+#: Beside views that stand side by side, as far as the embedding has room for them.
+KEPT_BY_DEFAULT = ("features", "global", "out", "in")
 #: What `out` and `in` are where edges have no direction: one block instead of two.
 NEIGHBOURS = "neighbours"
 #: The blocks that are means over neighbours, and over which of them.

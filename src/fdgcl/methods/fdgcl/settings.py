@@ -30,7 +30,7 @@ class Settings(MethodSettings):
     Example:
         >>> found = Settings(orders=(0.1, 1.0), loss="vicreg")
         >>> found.schedule.steps, found.new_loss()
-        (3, VICReg(25.0, 25.0, 1.0))
+        (2, VICReg(25.0, 25.0, 1.0))
     """
 
     orders: Sequence[float] = setting(
@@ -180,7 +180,7 @@ class Settings(MethodSettings):
         "(means over the nodes that a node points to, and that point to it; one block "
         "where edges have no direction).",
         metavar="A,B",
-        shown="features,out,in,global; none where views are mixed",
+        shown="features,global,out,in; none where views are mixed",
     )
     keep_weight: float | Sequence[float] | None = setting(
         None,
