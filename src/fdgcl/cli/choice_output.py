@@ -31,7 +31,7 @@ def refuse_with_quick(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             message = (
-                f"--{name} {value} means nothing with --quick, which tries settings of "
+                f"--{name} means nothing with --quick, which tries settings of "
                 "its own, once each, from the defaults: leave out one of the two"
             )
             raise InputError(message)

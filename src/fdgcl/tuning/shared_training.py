@@ -144,11 +144,6 @@ class SharedTraining:
         self._schema, self._progress = prepared.schema(), progress
 
     @property
-    def notices(self) -> tuple[str, ...]:
-        """What was told of the graph."""
-        return self._base.notices
-
-    @property
     def device(self) -> torch.device:
         """Where it is computed."""
         return self._base.settings.torch_device
