@@ -36,7 +36,7 @@ def test_it_writes_settings_that_embed(fdgcl: Command, folder: Path) -> None:
         assert words in result.stdout, words
     assert "left out" in result.stderr
     assert "tune --quick" in (folder / "best.toml").read_text()
-    found = FDGCL(**read_settings(folder / "best.toml"))
+    found = FDGCL(**read_settings(folder / "best.toml")).check()
     assert (found.hidden, found.epochs) == (8, 2)
     again = fdgcl("embed", "graph.npz", "--settings", "best.toml", "-o", "z.parquet")
     assert again.exit_code == 0, again.output

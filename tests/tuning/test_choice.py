@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from torch import Tensor
 
-from fdgcl import FDGCL, FdgclWarning, Graph, Splits, block_model
+from fdgcl import FDGCL, Graph, block_model
 from fdgcl._checks import InputError
 from fdgcl.graphs import Targets
 from fdgcl.methods.fdgcl.diffused_features import DiffusedFeatures
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.resources import Resources
-from fdgcl.training import NonFiniteLossError
-from fdgcl.tuning import choosing, shared_training
+from fdgcl.training import NonFiniteLossError, loop
+from fdgcl.tuning import shared_training
 from fdgcl.tuning.choice import Tried, decide
 from fdgcl.tuning.choosing import choose_settings, problem_of
 from fdgcl.tuning.portfolio import DEFAULTS, portfolio
@@ -175,7 +174,7 @@ def test_it_diffuses_once(diffusions: list[int]) -> None:
 
 def test_each_training_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     trained: list[tuple[int, int]] = []
-    whole = shared_training.train
+    whole = loop.train
 
     def counted(training: Any, *, epochs: int, first_epoch: int, on_epoch: Any) -> None:
         trained.append((first_epoch, epochs))
@@ -255,7 +254,7 @@ def test_without_training_losses_make_no_difference() -> None:
 
 
 def test_a_trial_that_diverges_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = shared_training.train
+    whole = loop.train
 
     def diverge(training: Any, *, epochs: int, **given: Any) -> None:
         if epochs > 20 or "VICReg" in repr(training.options.new_loss()):
