@@ -110,7 +110,7 @@ def tune(
             "--quick",
             panel=RUN,
             text="Try about two dozen settings of one diffusion, once each, in place "
-            "of a search.",
+            f"of a search; by default they go to {QUICK_FILE}.",
         ),
     ] = False,
     space: Annotated[
@@ -143,7 +143,7 @@ def tune(
             "-o",
             kind=Path,
             text="Where the best settings go, as TOML.",
-            show_default=f"{SETTINGS_FILE} in the study; with --quick, {QUICK_FILE}",
+            show_default=f"{SETTINGS_FILE} in the study",
         ),
     ] = None,
     overwrite: options.Overwrite = False,
