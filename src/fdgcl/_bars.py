@@ -27,6 +27,7 @@ STAGES = {
     "train": "training",
     "embed": "embedding",
     "probe": "probing",
+    "try": "trying settings",
 }
 UNITS = {"diffuse": " columns", "slices": " slices", "train": " epochs"}
 

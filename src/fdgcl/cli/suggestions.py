@@ -21,6 +21,7 @@ from fdgcl.workflows.reading import Reading
 from fdgcl.workflows.source import Source, has_many
 
 if TYPE_CHECKING:
+    from fdgcl.workflows.choose_settings import ChosenSettings
     from fdgcl.workflows.embedded import Embedded
     from fdgcl.workflows.tuned import TunedSettings
 
@@ -96,7 +97,7 @@ def after_embedding(found: Embedded) -> str:
     return command("embed", *graph_words(found.source, again))
 
 
-def after_tuning(outcome: TunedSettings) -> str:
+def after_tuning(outcome: TunedSettings | ChosenSettings) -> str:
     """What to do with settings that were found: embed the graph by them."""
     words = graph_words(outcome.source, outcome.reading)
     if outcome.method != FDGCL:

@@ -11,6 +11,7 @@ from fdgcl import workflows
 from fdgcl._checks import InputError, nearest
 from fdgcl._settings import from_text
 from fdgcl.cli import options
+from fdgcl.cli.choice_output import refuse_with_quick, show_chosen
 from fdgcl.cli.failures import interruption
 from fdgcl.cli.options import FDGCL, METHOD, RUN, option
 from fdgcl.cli.settings import known_settings, settings_of_method
@@ -20,7 +21,14 @@ from fdgcl.cli.terminal import Terminal
 from fdgcl.cli.tune_output import show_tuned
 from fdgcl.graphs.files.options import TableOptions
 from fdgcl.methods import METHODS
-from fdgcl.workflows.tune_settings import DEFAULT_TRIALS, SETTINGS_FILE
+from fdgcl.workflows.choose_settings import QUICK_FILE
+from fdgcl.workflows.tune_settings import (
+    DEFAULT_SEEDS,
+    DEFAULT_SLOWEST,
+    DEFAULT_TOP,
+    DEFAULT_TRIALS,
+    SETTINGS_FILE,
+)
 from fdgcl.workflows.tuned import changes
 
 if TYPE_CHECKING:
@@ -57,7 +65,7 @@ def tune(
     seeds: Annotated[
         int,
         option("--seeds", kind=int, panel=RUN, text="How often each trial trains."),
-    ] = 2,
+    ] = DEFAULT_SEEDS,
     top: Annotated[
         int,
         option(
@@ -66,7 +74,7 @@ def tune(
             panel=RUN,
             text="How many of the best trials are compared again with fresh seeds.",
         ),
-    ] = 5,
+    ] = DEFAULT_TOP,
     slowest: Annotated[
         float,
         option(
@@ -76,7 +84,7 @@ def tune(
             text="Stop a trial that takes more than this many times as long as the "
             "starting settings, or than a tenth of --minutes.",
         ),
-    ] = 10.0,
+    ] = DEFAULT_SLOWEST,
     study: Annotated[
         Path | None,
         option(
@@ -96,6 +104,15 @@ def tune(
             text=f"Whose settings to search: {', '.join(METHODS)}.",
         ),
     ] = FDGCL,
+    quick: Annotated[
+        bool,
+        option(
+            "--quick",
+            panel=RUN,
+            text="Try about two dozen settings of one diffusion, once each, in place "
+            f"of a search; by default they go to {QUICK_FILE}.",
+        ),
+    ] = False,
     space: Annotated[
         str | None,
         option(
@@ -142,8 +159,40 @@ def tune(
     fdgcl tune texas --minutes 10 -o best.toml
 
     fdgcl tune texas --method cca-ssg --minutes 10
+
+    fdgcl tune edges.csv --features x.parquet --labels y.csv --quick -o best.toml
     """
     terminal = Terminal(quiet=quiet, json=json)
+    if quick:
+        refuse_with_quick(
+            trials=trials,
+            minutes=minutes,
+            seeds=seeds if seeds != DEFAULT_SEEDS else None,
+            top=top if top != DEFAULT_TOP else None,
+            slowest=slowest if slowest != DEFAULT_SLOWEST else None,
+            study=study,
+            method=method if method != FDGCL else None,
+            space=space,
+            preset=preset,
+            variant=variant,
+            settings=settings_file,
+        )
+        with terminal.bars() as bars:
+            chosen = workflows.choose(
+                graph,
+                features=features,
+                labels=labels,
+                tables=tables,
+                data_root=data_root,
+                fixed=parse_settings(fixed or ()),
+                device=device,
+                output=output,
+                overwrite=overwrite,
+                progress=bars,
+                on_notice=terminal.notice,
+            )
+        show_chosen(chosen, after_tuning(chosen), terminal)
+        return
     with terminal.bars() as bars:
         outcome = workflows.tune(
             graph,

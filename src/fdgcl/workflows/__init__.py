@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fdgcl.workflows.bench_outofcore import bench_out_of_core as bench_out_of_core
     from fdgcl.workflows.bench_training import bench as bench
     from fdgcl.workflows.bench_training import bench_scaling as bench_scaling
+    from fdgcl.workflows.choose_settings import choose as choose
     from fdgcl.workflows.convert_graph import convert as convert
     from fdgcl.workflows.diffuse_store import diffuse as diffuse
     from fdgcl.workflows.diffuse_store import plan_diffusing as plan_diffusing
@@ -43,6 +44,7 @@ _HOME = {
     "evaluate": "evaluate_embedding",
     "report": "report_run",
     "tune": "tune_settings",
+    "choose": "choose_settings",
     "reproduce": "reproduce_table",
     "list_tables": "reproduce_table",
     "convert": "convert_graph",

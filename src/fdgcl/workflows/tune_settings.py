@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     #: Called with each trial, whether it is the best yet, and the starting settings.
     OnTrial: TypeAlias = Callable[[Record, bool, Mapping[str, Any]], None]
 
-DEFAULT_TRIALS = 50
+DEFAULT_TRIALS, DEFAULT_SEEDS, DEFAULT_TOP, DEFAULT_SLOWEST = 50, 2, 5, 10.0
 SETTINGS_FILE, REPORT = "best.toml", "report.html"
 
 
@@ -55,9 +55,9 @@ def tune(
     data_root: str | Path | None = None,
     trials: int | None = None,
     minutes: float | None = None,
-    seeds: int = 2,
-    top: int = 5,
-    slowest: float = 10.0,
+    seeds: int = DEFAULT_SEEDS,
+    top: int = DEFAULT_TOP,
+    slowest: float = DEFAULT_SLOWEST,
     study: str | Path | None = None,
     method: str = "fdgcl",
     space: str | Path | None = None,
@@ -129,9 +129,9 @@ def tune(
     refuse_files(source, reading)
     need_labels(source, reading, "tune")
     choose("`method`", method, METHODS)
-    folder = as_path(study) or RUNS / _folder_name(source.name, method)
+    folder = as_path(study) or RUNS / folder_name(source.name, method)
     target = as_path(output) or folder / SETTINGS_FILE
-    _check_places(folder, target)
+    check_places(folder, target)
     ledger = Ledger(folder)
     ledger.check(target, overwrite=overwrite)
     for name, count in (("seeds", seeds), ("top", top), ("trials", trials)):
@@ -216,7 +216,16 @@ def _problem(source: Source, reading: Reading, told: Feedback) -> Problem:
     return Problem.of(graph)
 
 
-def _check_places(folder: Path, target: Path) -> None:
+def check_places(folder: Path, target: Path) -> None:
+    """Refuse places that cannot be written to, or whose name says something else.
+
+    Args:
+        folder: Of the study.
+        target: The settings file.
+
+    Raises:
+        InputError: They are not what they must be, or are not writable.
+    """
     if target.suffix != ".toml" or target.is_dir():
         message = f"the output is a TOML file and its name must end so, got {target}"
         raise InputError(message)
@@ -227,6 +236,16 @@ def _check_places(folder: Path, target: Path) -> None:
     check_writable(target.parent)
 
 
-def _folder_name(graph: str, method: str) -> str:
+def folder_name(graph: str, method: str) -> str:
+    """What the folder of a graph's study is called by default.
+
+    Args:
+        graph: Name of the graph.
+        method: Name of the method.
+
+    Example:
+        >>> folder_name("my graph", "fdgcl"), folder_name("texas", "bgrl")
+        ('tune-my-graph', 'tune-texas-bgrl')
+    """
     plain = re.sub(r"[^\w.-]+", "-", graph).strip("-.") or "graph"
     return f"tune-{plain}" if method == "fdgcl" else f"tune-{plain}-{method}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import torch
 
@@ -37,6 +37,22 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
     """
 
     kept: tuple[str, ...] = ()
+
+    def trained_otherwise(self, settings: Settings, kept: Sequence[str]) -> Self:
+        """The same graph, diffused alike, under settings of training and embedding.
+
+        What was found out of the graph is not looked for again.
+
+        Args:
+            settings: Those of the diffusion are as they were.
+            kept: The blocks beside the views.
+        """
+        made = replace(self, settings=settings, kept=tuple(kept))
+        known = ("feature_map", "features", "findings", "correlations", "weighing")
+        vars(made).update(
+            {name: vars(self)[name] for name in known if name in vars(self)}
+        )
+        return made
 
     @cached_property
     def dynamics(self) -> Dynamics:
