@@ -46,17 +46,19 @@ def paper_defaults() -> dict[str, Any]:
 
 
 def with_hidden(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings with the views' width said where it is left to that of the embedding.
+    """Settings with the views' width said where it follows from others.
 
     Args:
-        settings: All of a method; without views' width they are given back as they are.
+        settings: Of a method; without views' width they are given back as they are.
 
     Example:
-        >>> with_hidden({"dim": 64, "hidden": None}), with_hidden({"dim": 64})
-        ({'dim': 64, 'hidden': 64}, {'dim': 64})
+        >>> with_hidden({"combine": "sum", "dim": 64, "hidden": None})["hidden"]
+        64
+        >>> with_hidden({"dim": 2048, "hidden": None})["hidden"]
+        256
     """
     if "hidden" in settings and settings["hidden"] is None:
-        return {**settings, "hidden": settings["dim"]}
+        return {**settings, "hidden": Settings(**settings).hidden_columns}
     return dict(settings)
 
 
