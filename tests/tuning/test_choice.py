@@ -309,7 +309,7 @@ def test_what_is_not_one_graph_or_one_diffusion_is_refused() -> None:
     with pytest.raises(InputError, match="stepped in every epoch"):
         FDGCL.choose(graph, dynamics="grand-nonlinear")
     with pytest.raises(InputError, match="dim must be at least"):
-        FDGCL.choose(graph, dim=2)
+        FDGCL.choose(graph, dim=1)
 
 
 def test_progress_is_told() -> None:
