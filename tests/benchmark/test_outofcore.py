@@ -75,6 +75,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
         lambda_max=2.0,
         informative=True,
         findings=FeatureFindings(14, 14, 0, 1 / 14, None),
+        neighbours=NeighbourInformation(0.5, {"neighbours": 0.5}),
     )
     Diffusion(Store.open(folder), folder / "diffused" / "key").begin(recipe)
     return sys.executable, str(STANDIN), str(folder)
