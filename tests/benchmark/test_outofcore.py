@@ -31,6 +31,7 @@ from fdgcl.diffusion.basis import Basis
 from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.graphs.store.store import Manifest, Store, write_manifest
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
+from fdgcl.operators.neighbour_information import NeighbourInformation
 from scale.calibration import STAGES
 
 STANDIN = Path(__file__).with_name("standin.py")
