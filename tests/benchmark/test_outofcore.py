@@ -31,6 +31,7 @@ from fdgcl.diffusion.basis import Basis
 from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.graphs.store.store import Manifest, Store, write_manifest
 from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
+from fdgcl.operators.neighbour_information import NeighbourInformation
 from scale.calibration import STAGES
 
 STANDIN = Path(__file__).with_name("standin.py")
@@ -75,6 +76,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
         lambda_max=2.0,
         informative=True,
         findings=FeatureFindings(14, 14, 0, 1 / 14, None),
+        neighbours=NeighbourInformation(0.5, {"neighbours": 0.5}),
     )
     Diffusion(Store.open(folder), folder / "diffused" / "key").begin(recipe)
     return sys.executable, str(STANDIN), str(folder)

@@ -127,7 +127,10 @@ CASES = {
     ),
     "dimension beyond memory": Case(
         ("dim 1,048,576 takes about", "TB of memory", "this machine has"),
-        _edges("numbered.csv", "--features", "x.npy", "--dim", "1048576"),
+        _edges(
+            *("numbered.csv", "--features", "x.npy"),
+            *("--combine", "sum", "--dim", "1048576"),
+        ),
         _numbered(1_000_000, 1_000_000),
     ),
     "seed beyond bounds": Case(

@@ -21,19 +21,22 @@ from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import FORMAT, DiffusedRows, Diffusion
 from fdgcl.operators.in_memory import build_operator
 from helpers.accidents import everything, flip, full_disk
+from helpers.paper import PAPER, write_paper
 from helpers.stores import in_memory, make_store
 from helpers.tasks import begun, contents, some_settings
 from tolerances import assert_agree, half_digits
 
 Command = Callable[..., Result]
 # Those of `some_settings`.
-GIVEN = ("--time", 4, "--step", 1)
+GIVEN = (*PAPER, "--time", 4, "--step", 1)
+FOLLOWING = "fdgcl train g -o Z{} --settings paper.toml --time 4 --step 1"
 
 
 @pytest.fixture
 def fdgcl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Run the command line beside a store `g`; nothing may end in a traceback."""
     monkeypatch.chdir(tmp_path)
+    write_paper(tmp_path)
     make_store(tmp_path / "g")
 
     def run(*arguments: object) -> Result:
@@ -50,7 +53,11 @@ def diffusion(store: str = "g") -> Diffusion:
 
 def stamps() -> dict[str, tuple[int, int]]:
     """What changes with every file that is written anew."""
-    files = {path: path.stat() for path in diffusion().folder.rglob("*")}
+    return stamps_in(diffusion().folder)
+
+
+def stamps_in(folder: Path) -> dict[str, tuple[int, int]]:
+    files = {path: path.stat() for path in folder.rglob("*")}
     return {
         str(path): (state.st_ino, state.st_mtime_ns)
         for path, state in files.items()
@@ -64,7 +71,7 @@ def test_it_diffuses_and_tells(fdgcl: Command) -> None:
     lines = first.stdout.splitlines()
     assert lines[0] == f"diffused  {diffusion().folder}"
     assert re.fullmatch(r"slices    1 of 1, \d+\.\d s", lines[1])
-    assert lines[2] == "next      fdgcl train g -o Z --memory 3GB --time 4 --step 1"
+    assert lines[2] == f"next      {FOLLOWING.format(' --memory 3GB')}"
     before = stamps()
     again = fdgcl("diffuse", "g", *GIVEN, "--memory", "3GB")
     assert again.exit_code == 0
@@ -95,6 +102,22 @@ def test_the_result_is_that_of_the_library(
         assert_agree(found, values)
 
 
+@pytest.mark.parametrize("features", [8, 1100])
+def test_what_follows_needs_no_options(
+    tmp_path: Path, fdgcl: Command, features: int
+) -> None:
+    store = make_store(tmp_path / "h", features=features)
+    assert fdgcl("diffuse", "h").exit_code == 0
+    (folder,) = (store.folder / "diffused").iterdir()
+    before = stamps_in(folder)
+    for command in ("train", "embed"):
+        result = fdgcl(command, "h", "-o", command, "--epochs", 1, "--memory", "3GB")
+        assert result.exit_code == 0, result.output
+        assert [*(store.folder / "diffused").iterdir()] == [folder]
+        after = stamps_in(folder)  # training adds statistics of what is there
+        assert {name: after[name] for name in before} == before
+
+
 def test_json(fdgcl: Command) -> None:
     result = fdgcl("diffuse", "g", *GIVEN, "--json")
     told = json.loads(result.stdout)
@@ -102,7 +125,7 @@ def test_json(fdgcl: Command) -> None:
     assert told["diffused"] == str(diffusion().folder)
     assert (told["slices"], told["ran"], told["missing"]) == (1, 1, [])
     assert told["settings"]["time"] == 4
-    assert told["next"] == "fdgcl train g -o Z --time 4 --step 1"
+    assert told["next"] == FOLLOWING.format("")
     assert fdgcl("diffuse", "g", *GIVEN, "--quiet").output == ""
 
 

@@ -54,7 +54,7 @@ def test_a_missing_type_is_told_and_an_unknown_one_refused(
     result = fdgcl("transform", "run", "some.npz", "-o", "z.parquet")
     assert result.exit_code == 0, result.output
     assert "this graph has no edges of type likes" in result.stderr
-    assert f"({NODES} nodes x {8 + 2 * 5}" in result.stdout
+    assert f"({NODES} nodes x {2 * 8 + 2 * 5}" in result.stdout
     write(folder / "others.npz", ("buys", "views"))
     result = fdgcl("transform", "run", "others.npz")
     assert result.exit_code == 2

@@ -34,7 +34,7 @@ def test_means_over_neighbours_are_kept(
     config = json.loads((folder / "run" / "config.json").read_text())
     assert config["decisions"]["kept"] == ["features", *sides, "global"]
     assert config["settings"]["keep_weight"] == [1, 2, 2, 0.5]
-    width = DIM + FEATURES * (2 + len(sides))
+    width = 2 * DIM + FEATURES * (2 + len(sides))
     table = pq.read_table(folder / "z.parquet")
     assert f"({NODES} nodes x {width}" in result.stdout
     assert len(table) == NODES

@@ -33,7 +33,7 @@ def test_arguments_are_named_as_options(text: str, expected: str) -> None:
 def test_errors_and_notices_name_options(fdgcl: Command) -> None:
     refused = fdgcl("embed", "edges.csv", "--features", "no.csv")
     assert refused.stderr.startswith("error: --features: no.csv is not there (a file,")
-    small = ("--dim", "4", "--epochs", "1", "--time", "2", "--step", "1")
+    small = ("--dim", "8", "--epochs", "1", "--time", "2", "--step", "1")
     words = ("embed", "edges.csv", "--features", "x.parquet", *small, "--run", "r")
     assert fdgcl(*words, "-o", "z.parquet").exit_code == 0
     told = fdgcl("report", "r", "--embedding", "x.parquet", "--labels", "none.csv")

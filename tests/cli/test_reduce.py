@@ -24,6 +24,8 @@ SMALL = (*DIFFUSED, "--dim", 8, "--epochs", 2)
 def write_wide(folder: Path, name: str, nodes: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     ends = rng.integers(0, nodes, (2, 4 * nodes))
+    # Both ways, so that a store knows as much of them as the files.
+    ends = np.concatenate([ends, ends[::-1]], axis=1)
     pq.write_table(
         pa.table({"source": ends[0], "target": ends[1]}), folder / f"{name}.parquet"
     )

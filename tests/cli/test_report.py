@@ -65,7 +65,7 @@ def test_a_run_alone(fdgcl: Command, run: Path) -> None:
     assert "k-means clusters" in text
     assert "drawn over [0, 2]" in text
     assert 'id="figure-accuracy"' not in text
-    assert "view of order" not in text
+    assert "Principal components" not in text
 
 
 def test_a_run_with_its_graph_and_labels(fdgcl: Command, run: Path) -> None:
@@ -76,6 +76,7 @@ def test_a_run_with_its_graph_and_labels(fdgcl: Command, run: Path) -> None:
         "At a glance",
         "Accuracy",
         "The embedding",
+        "The parts of the embedding",
         "Training",
         "Frequencies",
         "Principal components",
@@ -87,7 +88,8 @@ def test_a_run_with_its_graph_and_labels(fdgcl: Command, run: Path) -> None:
     assert "Coloured by label" in text
     assert "10 splits" in text
     assert "eigenvalues of the graph, all computed" in text
-    assert "view of order" in text
+    assert "Principal components of the centred rows" in text
+    assert "view of order 0.01" in text
     assert "something was decided" in text
     assert "fdgcl embed edges.csv" in text
     written = {Path(path).name for path in found["figures"]}

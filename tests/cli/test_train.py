@@ -17,15 +17,12 @@ import pytest
 from fdgcl.cli import app
 from fdgcl.embeddings import read_embeddings
 from fdgcl.graphs.store.store import Store
+from helpers.paper import as_words
 from helpers.stores import make_store
 from helpers.teams import LOCAL, run_team
 from helpers.trainings import SMALL, diffused_store
 
-QUICK = [
-    word
-    for name, value in SMALL.items()
-    for word in (f"--{name.replace('_', '-')}", str(value))
-]
+QUICK = [*as_words(SMALL)]
 # Epochs that last long enough to be interrupted.
 LONG = {"epochs": 12, "batch_size": 25}
 LONG_WORDS = [*QUICK, "--epochs", "12", "--batch-size", "25"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from types import MappingProxyType
@@ -95,7 +95,7 @@ class Space:
         self, start: Mapping[str, Any], values: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Return the starting settings with some values put in, and what follows."""
-        settings = dict(start)
+        settings = dict(start := self._said(start))
         for name, value in values.items():
             if _setting(name) in settings:
                 assign(settings, name, value)
@@ -110,6 +110,7 @@ class Space:
     def start_values(self, start: Mapping[str, Any]) -> dict[str, Value]:
         """Return the starting settings as a point of the space, as far as it is one."""
         values: dict[str, Value] = {}
+        start = self._said(start)
         for one in self.dimensions:
             if not one.varies({**start, **values}):
                 continue
@@ -120,6 +121,12 @@ class Space:
             if one.allowed.holds(value):
                 values[one.name] = one.allowed.own(value)
         return values
+
+    def _said(self, start: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Say what lists left open come to, where something is put in or taken out."""
+        entries = {_setting(one.name) for one in self.dimensions if "." in one.name}
+        left = [name for name in entries if name in start and start[name] is None]
+        return _resolved(self.method, start, left) if left else start
 
     def check(self, start: Mapping[str, Any]) -> None:
         """Refuse choices and ends of ranges that no model takes.
@@ -183,9 +190,11 @@ def is_setting(name: str, method: str) -> bool:
     """Whether a name is a method's setting, or an entry of one, as "orders.0" is."""
     setting, dot, rest = name.partition(".")
     known = defaults(method)
-    value = known.get(setting)
     if not dot:
         return setting in known
+    value = known.get(setting)
+    if value is None and setting in known:
+        value = _resolved(method, known, [setting])[setting]
     if not isinstance(value, tuple) or not rest:
         return False
     if rest.isdigit():
@@ -199,6 +208,14 @@ def defaults(method: str) -> Mapping[str, Any]:
     settings = estimator_of(method)().check()
     names = (one.name for one in fields(settings))
     return MappingProxyType({name: getattr(settings, name) for name in names})
+
+
+def _resolved(
+    method: str, settings: Mapping[str, Any], names: Sequence[str]
+) -> Mapping[str, Any]:
+    """Return settings with some that were left open as the model takes them."""
+    taken = estimator_of(method)(**settings).check()
+    return {**settings, **{name: getattr(taken, name) for name in names}}
 
 
 def _setting(name: str) -> str:

@@ -257,7 +257,7 @@ def test_a_run_carries_the_schema(tmp_path: Path) -> None:
     x = as_parquet(tmp_path / "x", keyed(columns_of_every_kind()))
     memory = 4 * 10**9
     store = import_graph(edges, tmp_path / "store", x, memory=memory)
-    settings = FDGCL(dim=4, epochs=1).check()
+    settings = FDGCL(dim=8, epochs=1).check()
     diffuse_store(store, settings, memory=memory)
     train_store(store, settings, tmp_path / "run", tmp_path / "z", memory=memory)
     config = json.loads((tmp_path / "run" / "config.json").read_text())
@@ -266,7 +266,7 @@ def test_a_run_carries_the_schema(tmp_path: Path) -> None:
     graph = read_graph(edges, x, schema=model.feature_schema_)
     assert graph.features is not None
     np.testing.assert_array_equal(graph.features, stored_features(store))
-    assert model.transform(graph).shape == (NODES, 4)
+    assert model.transform(graph).shape == (NODES, 8)
 
 
 def test_a_store_of_an_earlier_version_opens(tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ class Settings(MethodSettings):
 
     orders: Sequence[float] = setting(
         (0.01, 1.0),
-        "Fractional orders (alpha) in (0, 1], any number, each of a view: small ones "
-        "keep local detail, large ones sum up.",
+        "Fractional orders (alpha) in (0, 1], one per view: small keep local detail, "
+        "large sum up.",
         panel="Diffusion",
         metavar="A,B,...",
     )
@@ -120,8 +120,8 @@ class Settings(MethodSettings):
     )
     dim: int = setting(
         2048,
-        "Columns of the embedding, at most; parts that have more together are "
-        "compressed by PCA, each to its share.",
+        "Columns of the embedding, at most. Parts with more together are compressed by "
+        "PCA.",
     )
     hidden: int | None = setting(
         None,
