@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from typing import Any
 
 from fdgcl import FDGCL
 from fdgcl.presets import paper_defaults
+
+#: For the option `--settings` of commands.
+PAPERS_SETTINGS = str(resources.files("fdgcl") / "presets" / "common.toml")
 
 
 def papers_method(**settings: Any) -> FDGCL:
