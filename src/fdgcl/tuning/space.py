@@ -95,7 +95,7 @@ class Space:
         self, start: Mapping[str, Any], values: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Return the starting settings with some values put in, and what follows."""
-        settings = dict(start)
+        settings = dict(self._with_lists(start))
         for name, value in values.items():
             if _setting(name) in settings:
                 assign(settings, name, value)
@@ -110,6 +110,7 @@ class Space:
     def start_values(self, start: Mapping[str, Any]) -> dict[str, Value]:
         """Return the starting settings as a point of the space, as far as it is one."""
         values: dict[str, Value] = {}
+        start = self._with_lists(start)
         for one in self.dimensions:
             if not one.varies({**start, **values}):
                 continue
@@ -134,6 +135,18 @@ class Space:
         for one in self.dimensions:
             for value in one.allowed.examples():
                 self._try(one, value, start, rng)
+
+    def _with_lists(self, start: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The starting settings, where entries of a list are searched with that list.
+
+        Left open it follows from others, as `keep` does from `combine`.
+        """
+        parts = {_setting(one.name) for one in self.dimensions if "." in one.name}
+        unset = [name for name in parts if start.get(name, ()) is None]
+        if not unset:
+            return start
+        checked = estimator_of(self.method)(**start).check()
+        return {**start, **{name: getattr(checked, name) for name in unset}}
 
     def _try(
         self,
@@ -195,8 +208,17 @@ def is_setting(name: str, method: str) -> bool:
 
 @cache
 def defaults(method: str) -> Mapping[str, Any]:
-    """All settings of a method, as they are by default."""
-    return MappingProxyType(estimator_of(method)().get_params())
+    """All settings of a method, as they are by default, lists said that are left open.
+
+    Example:
+        >>> defaults("fdgcl")["keep"]
+        ('features', 'out', 'in', 'global')
+    """
+    model = estimator_of(method)()
+    checked = model.check()
+    return MappingProxyType(
+        {name: getattr(checked, name) for name in model.get_params()}
+    )
 
 
 def _setting(name: str) -> str:
