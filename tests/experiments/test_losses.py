@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fdgcl import FDGCL, Graph, linear_probe
+from fdgcl import Graph, linear_probe
 from fdgcl._checks import InputError
 from fdgcl.experiments.experiment import Experiment
 from fdgcl.experiments.loader import load_experiments
@@ -18,6 +18,7 @@ from fdgcl.experiments.measures.losses import LossCurves, grid
 from fdgcl.graphs import block_model
 from fdgcl.losses import LOSSES
 from fdgcl.report.page import Figure, Section, Table, Text
+from helpers.papers_method import papers_method
 from tolerances import assert_agree
 
 
@@ -28,7 +29,7 @@ def graph() -> Graph:
 
 def _experiment(loss: str = "cosmean", **settings: Any) -> Experiment:
     chosen = {"time": 3.0, "step": 1.0, "dim": 6, "beta": 0.5, "loss": loss}
-    params = FDGCL(**{**chosen, **settings}).get_params()
+    params = papers_method(**{**chosen, **settings}).get_params()
     return Experiment("losses", "texas", loss, loss, params, {"epochs": 6, "splits": 2})
 
 

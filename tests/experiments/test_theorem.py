@@ -14,7 +14,7 @@ import pytest
 import torch
 from scipy.special import erfcx
 
-from fdgcl import FDGCL, Graph
+from fdgcl import Graph
 from fdgcl._checks import InputError
 from fdgcl.diffusion import mittag_leffler
 from fdgcl.experiments.experiment import Experiment
@@ -32,6 +32,7 @@ from fdgcl.experiments.measures.theorem_page import CLAIMS, judge
 from fdgcl.graphs import block_model
 from fdgcl.methods.fdgcl.preparation import DiffusionPreparation, prepare
 from fdgcl.report.page import Figure, Section, Table, Text
+from helpers.papers_method import papers_method
 from tolerances import assert_agree
 
 PATH = [(i, i + 1) for i in range(8)]
@@ -47,7 +48,9 @@ def _graph(pairs: list[tuple[int, int]], nodes: int = 9) -> Graph:
 
 def _prepared(graph: Graph, **settings: Any) -> DiffusionPreparation:
     chosen = {"self_loops": 0.0, "rate": 1.0, "time": 4.0, "step": 0.5}
-    return prepare(graph, FDGCL(**{**chosen, **settings}, dtype="float64").check())
+    return prepare(
+        graph, papers_method(**{**chosen, **settings}, dtype="float64").check()
+    )
 
 
 @pytest.mark.parametrize(
@@ -186,7 +189,8 @@ def test_when_the_expansion_sets_in() -> None:
 
 
 def _experiment(**settings: Any) -> Experiment:
-    model = FDGCL(orders=(0.1, 1.0), time=10.0, step=1.0, rate=0.5, **settings)
+    chosen = {"orders": (0.1, 1.0), "time": 10.0, "step": 1.0, "rate": 0.5}
+    model = papers_method(**{**chosen, **settings})
     return Experiment("theorem", "texas", "toy", "a toy", model.get_params())
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from fdgcl import FDGCL, Graph, block_model
-from fdgcl.presets import paper_defaults
+from helpers.papers_method import papers_method
 
 QUICK: dict[str, Any] = {"dim": 12, "epochs": 6, "device": "cpu"}
 
 
 def quick_model(**settings: Any) -> FDGCL:
     """The paper's method, quick; whatever the defaults are."""
-    return FDGCL(**{**paper_defaults(), **QUICK, **settings})
+    return papers_method(**{**QUICK, **settings})
 
 
 @pytest.fixture

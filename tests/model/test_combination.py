@@ -15,10 +15,12 @@ from fdgcl._checks import InputError
 from fdgcl.graphs.scaling import scale_features
 from fdgcl.methods.fdgcl import DiffusedFeatures
 from fdgcl.methods.fdgcl.preparation import prepare
+from fdgcl.presets import paper_defaults
 from fdgcl.training import EpochRecord
 from tolerances import assert_agree
 
 SETTINGS: dict[str, Any] = {
+    **paper_defaults(),
     "hidden": 8,
     "dim": 500,
     "epochs": 3,
@@ -51,10 +53,31 @@ def diffused(model: FDGCL, graph: Graph) -> tuple[NDArray[Any], NDArray[Any]]:
     return source.kept("local").numpy(), source.kept("global").numpy()
 
 
-def test_the_default_is_the_papers_mixture(graph: Graph) -> None:
+def test_a_sum_is_the_papers_mixture(graph: Graph) -> None:
     model, z = fitted(graph)
     first, second = model.views(graph)
     assert_agree(z, 0.3 * first + 0.7 * second)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_by_default_views_stand_beside_blocks_of_weights_told(directed: bool) -> None:
+    graph = block_model(90, 3, directed=directed, homophily=0.8, num_features=9, seed=1)
+    model = FDGCL(epochs=3)
+    z = model.fit_transform(graph)
+    told = model.config.decisions
+    means = ["out", "in"] if directed else ["neighbours"]
+    assert told["kept"] == ["features", *means, "global"]
+    first, second = model.views(graph)
+    assert first.shape == second.shape == (90, 256)
+    one, other = np.array(told["beta"]) / np.hypot(*told["beta"])
+    assert_agree(z[:, :256], one * unit(first))
+    assert_agree(z[:, 256:512], other * unit(second))
+    scaled = scale_features(np.asarray(graph.features), "columns")
+    assert_agree(z[:, 512:521], told["keep_weight"][0] * unit(scaled))
+    assert z.shape == (90, 512 + 9 * len(told["kept"]))
+    for at, weight in enumerate(told["keep_weight"]):
+        block = z[:, 512 + 9 * at : 521 + 9 * at]
+        assert_agree(np.square(block).sum(1).mean(), weight**2)
 
 
 def test_concatenation_weights_views_of_equal_size(graph: Graph) -> None:

@@ -15,7 +15,7 @@ from fdgcl._checks import InputError
 from fdgcl.methods.fdgcl import compression
 from fdgcl.methods.fdgcl.batching import batch_rows
 from fdgcl.methods.fdgcl.preparation import prepare
-from fdgcl.methods.fdgcl.settings import Settings
+from helpers.papers_method import papers_method
 
 SETTINGS: dict[str, Any] = {"epochs": 3, "activation": "relu", "beta": 0.3}
 PARTS: dict[str, Any] = {
@@ -38,7 +38,7 @@ def graph() -> Graph:
 @pytest.fixture(scope="module")
 def apart(graph: Graph) -> NDArray[np.float32]:
     """All parts side by side, each as it is made."""
-    return FDGCL(**PARTS, dim=500).fit_transform(graph)
+    return papers_method(**PARTS, dim=500).fit_transform(graph)
 
 
 def split(z: NDArray[Any], graph: Graph) -> list[NDArray[Any]]:
@@ -60,7 +60,7 @@ def gram(z: NDArray[Any]) -> NDArray[Any]:
 
 
 def test_each_part_has_its_share(graph: Graph, apart: NDArray[np.float32]) -> None:
-    z = FDGCL(**PARTS, dim=20).fit_transform(graph)
+    z = papers_method(**PARTS, dim=20).fit_transform(graph)
     assert z.shape == (90, 20)
     blocks = [compressed(block, 5) for block in split(apart, graph)]
     np.testing.assert_allclose(gram(z), gram(np.hstack(blocks)), atol=CLOSE)
@@ -70,8 +70,8 @@ def test_each_part_has_its_share(graph: Graph, apart: NDArray[np.float32]) -> No
 
 
 def test_a_mixture_wider_than_the_embedding_is_compressed(graph: Graph) -> None:
-    wide = FDGCL(**SETTINGS, dim=16).fit_transform(graph).astype(np.float64)
-    model = FDGCL(**SETTINGS, dim=6, hidden=16)
+    wide = papers_method(**SETTINGS, dim=16).fit_transform(graph).astype(np.float64)
+    model = papers_method(**SETTINGS, dim=6, hidden=16)
     z = model.fit_transform(graph)
     assert "have 16 columns; these are compressed by PCA, to 6" in model.notices_[-1]
     centred = wide - wide.mean(0)
@@ -84,17 +84,17 @@ def test_a_mixture_wider_than_the_embedding_is_compressed(graph: Graph) -> None:
 
 @pytest.mark.parametrize("dim", [8, 9, 100])
 def test_nothing_is_compressed_without_need(graph: Graph, dim: int) -> None:
-    plain = FDGCL(**SETTINGS, dim=8)
+    plain = papers_method(**SETTINGS, dim=8)
     z = plain.fit_transform(graph)
-    model = FDGCL(**SETTINGS, dim=dim, hidden=8)
+    model = papers_method(**SETTINGS, dim=dim, hidden=8)
     np.testing.assert_array_equal(model.fit_transform(graph), z)
     assert not any("compress" in text for text in model.notices_)
     assert not any("compress" in name for name in model._fitted_model().state_dict())
 
 
 def test_training_does_not_know_of_it(graph: Graph) -> None:
-    views = FDGCL(**SETTINGS, dim=16).fit(graph).views(graph)
-    others = FDGCL(**PARTS, dim=7).fit(graph).views(graph)
+    views = papers_method(**SETTINGS, dim=16).fit(graph).views(graph)
+    others = papers_method(**PARTS, dim=7).fit(graph).views(graph)
     for one, other in zip(views, others, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -109,7 +109,7 @@ def test_saved_it_embeds_alike_and_rows_by_themselves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(compression, "WIDEST_EXACT", widest)
-    model = FDGCL(**{**PARTS, "keep": ("features",)}, dim=13, strategy=strategy)
+    model = papers_method(**{**PARTS, "keep": ("features",)}, dim=13, strategy=strategy)
     z = model.fit_transform(graph, run=tmp_path / "run")
     model.save(tmp_path / "saved")
     for folder in ("run", "saved"):
@@ -130,7 +130,7 @@ def test_saved_it_embeds_alike_and_rows_by_themselves(
 def test_another_dim_is_not_the_model_that_was_saved(
     graph: Graph, tmp_path: Path
 ) -> None:
-    FDGCL(**PARTS, dim=20).fit(graph).save(tmp_path)
+    papers_method(**PARTS, dim=20).fit(graph).save(tmp_path)
     config = tmp_path / "config.json"
     config.write_text(config.read_text().replace('"dim": 20', '"dim": 24'))
     with pytest.raises(InputError, match=r"model\.safetensors"):
@@ -139,7 +139,7 @@ def test_another_dim_is_not_the_model_that_was_saved(
 
 def test_a_view_without_weight_has_no_share(graph: Graph) -> None:
     settings = {**PARTS, "beta": 1.0, "keep": ()}
-    model = FDGCL(**settings, dim=16)
+    model = papers_method(**settings, dim=16)
     assert model.fit_transform(graph).shape == (90, 16)
     assert not any("compress" in text for text in model.notices_)
 
@@ -154,7 +154,7 @@ def test_a_view_without_weight_has_no_share(graph: Graph) -> None:
             r"dim must be at least 4.*\(2 views, 'features' and 'local'\), got 3",
         ),
         (
-            {"dim": 1, "keep": ("global",)},
+            {"dim": 1, "combine": "sum", "keep": ("global",)},
             r"dim must be at least 2.*\(the view and 'global'\), got 1",
         ),
     ],
@@ -165,8 +165,9 @@ def test_refusals(settings: dict[str, Any], message: str) -> None:
 
 
 def test_hidden_decides_what_training_takes(graph: Graph) -> None:
-    assert Settings(dim=8).hidden_columns == 8
-    wide, narrow = Settings(dim=8, hidden=512), Settings(dim=512, hidden=8)
+    assert papers_method(dim=8).check().hidden_columns == 8
+    wide = papers_method(dim=8, hidden=512).check()
+    narrow = papers_method(dim=512, hidden=8).check()
     nodes = 2**17
     assert batch_rows(wide, nodes) == 8192
     assert batch_rows(narrow, nodes) is None

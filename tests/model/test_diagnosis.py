@@ -15,9 +15,12 @@ from fdgcl import FDGCL, Graph, block_model
 from fdgcl._checks import InputError
 from fdgcl.graphs.diagnosis import DOMINATING, FeatureFindings
 from fdgcl.graphs.moments import ColumnMoments
+from fdgcl.presets import paper_defaults
 from fdgcl.training import TrainingWarning
 
-QUICK = {"dim": 16, "epochs": 3, "device": "cpu"}
+SMALL: dict[str, Any] = {"dim": 16, "epochs": 3, "device": "cpu"}
+# The paper takes features as they are.
+QUICK = {**paper_defaults(), **SMALL}
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +66,13 @@ def test_a_column_without_a_name_is_counted(graph: Graph) -> None:
 
 def test_scaled_columns_need_no_word(graph: Graph) -> None:
     assert told(with_times(graph), feature_scaling="columns") == []
+
+
+def test_by_default_columns_are_scaled_and_need_no_word(graph: Graph) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = FDGCL(**SMALL).fit(with_times(graph))
+    assert "feature_scaling 'columns' was chosen" in model.notices_[0]
 
 
 def test_one_large_column_does_not_speak_for_linked_nodes(graph: Graph) -> None:
@@ -120,13 +130,14 @@ def test_columns_that_say_the_same_are_told_after_training(graph: Graph) -> None
 def test_features_of_zeros_are_refused(graph: Graph, form: Any, scaling: str) -> None:
     empty = graph.with_features(form(np.zeros((300, 3))))
     with pytest.raises(InputError, match="all features are 0, and the embedding would"):
-        FDGCL(**QUICK, feature_scaling=scaling).fit(empty)
+        FDGCL(**{**QUICK, "feature_scaling": scaling}).fit(empty)
 
 
 def test_constant_features_are_refused_where_nothing_is_left(graph: Graph) -> None:
     same = graph.with_features(np.full((300, 3), 7.0))
-    with pytest.raises(InputError, match="feature_scaling 'columns' leaves nothing"):
-        FDGCL(**QUICK, feature_scaling="columns").fit(same)
+    for settings in ({**QUICK, "feature_scaling": "columns"}, SMALL):
+        with pytest.raises(InputError, match="scaling 'columns' leaves nothing"):
+            FDGCL(**settings).fit(same)
 
 
 def test_a_graph_of_self_loops_is_refused() -> None:

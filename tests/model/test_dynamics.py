@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -29,6 +30,7 @@ from fdgcl.losses import LOSSES, build_loss
 from fdgcl.methods.fdgcl import stepped
 from fdgcl.operators.in_memory import build_operator
 from fdgcl.training import NonFiniteLossError
+from helpers.papers_method import papers_method
 from tolerances import assert_agree, half_digits
 
 from .conftest import QUICK
@@ -54,7 +56,7 @@ FIXED_LINEAR = {
 
 
 def new(dynamics: str, options: dict[str, Any] | None = None, **changes: Any) -> FDGCL:
-    return FDGCL(
+    return papers_method(
         **{**SETTINGS, "dynamics": dynamics, "dynamics_options": options, **changes}
     )
 
@@ -397,3 +399,20 @@ def test_every_seed_and_view_draws_its_own_parameters(graph: Graph, name: str) -
         for view in range(2):
             drawn |= {v.numpy().tobytes() for v in parameters(model, view).values()}
     assert len(drawn) == 3 * 2 * len(parameters(model, 0))
+
+
+@pytest.mark.parametrize("name", DYNAMICS)
+def test_every_dynamics_goes_with_the_defaults(
+    graph: Graph, name: str, tmp_path: Path
+) -> None:
+    model = FDGCL(dynamics=name, dim=24, epochs=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        embedding = model.fit_transform(graph)
+    kept = model.config.decisions["kept"]
+    # What is stepped in every epoch has no diffused features to keep.
+    assert kept == ["features", "neighbours", *(["global"] * (name not in STEPPED))]
+    assert embedding.shape == (80, 24)
+    assert np.linalg.matrix_rank(embedding) > 12
+    model.save(tmp_path)
+    assert FDGCL.load(tmp_path).transform(graph).tobytes() == embedding.tobytes()

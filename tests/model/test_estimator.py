@@ -253,7 +253,7 @@ def test_features_made_from_edges_still_find_the_classes(kind: str) -> None:
     drawn = block_model(600, 2, homophily=0.95, num_features=0, seed=0)
     model = FDGCL(dim=64, structural=kind, device="cpu")
     embedding = model.fit_transform(drawn)
-    assert model._config.decisions["beta"] == 0.5
+    assert model._config.decisions["beta"] == [1.0, 1.0]
     # It reaches 0.95 and more, and 0.014 is one standard deviation of 480 test nodes.
     assert linear_probe(embedding, drawn.y, drawn.splits).test_mean > 0.8
 

@@ -17,10 +17,12 @@ from fdgcl.methods.fdgcl import DiffusedFeatures, Encoders
 from fdgcl.methods.fdgcl.precision import dense_products
 from fdgcl.methods.fdgcl.steps import FusedStep, PlainStep, new_step
 from fdgcl.methods.fdgcl.training import TrainingOptions, ViewTraining, new_adam
+from fdgcl.presets import paper_defaults
 from fdgcl.training import NonFiniteLossError, train
 from tolerances import assert_agree, assert_within, gamma, half_digits
 
 EXACT: dict[str, Any] = {
+    **paper_defaults(),
     "time": 4.0,
     "step": 1.0,
     "rate": 0.5,
@@ -197,13 +199,14 @@ def test_a_cpu_computes_in_float32_whatever_is_asked(
         {"activation": "relu", "standardize": False},
         {"activation": "relu", "strategy": "in-loop"},
         {"activation": "relu", "dynamics": "gread"},
+        {"activation": "half-relu", "loss": "barlow-twins", "combine": "concat"},
     ],
     ids=str,
 )
 def test_a_gpu_trains_as_the_cpu_does(settings: dict[str, Any]) -> None:
     graph = block_model(3000, num_features=32, num_splits=0, seed=0)
     gpu, cpu = (
-        FDGCL(**EXACT, **settings, device=device, fast=device == "cuda").fit(graph)
+        FDGCL(**{**EXACT, **settings}, device=device, fast=device == "cuda").fit(graph)
         for device in ("cuda", "cpu")
     )
     for ours, theirs in zip(gpu.history_, cpu.history_, strict=True):
@@ -231,6 +234,7 @@ def test_the_plan_knows_what_a_step_holds(graph: Graph) -> None:
 
     assert held() == 1
     assert held(fast=False) == held(loss="vicreg") == held(activation="gelu") == 5
+    assert held(activation="half-relu", loss="barlow-twins") == 5
     assert held(batch_size=40) == 1
     wide = block_model(120, num_features=60, num_splits=0, seed=0)
     assert FDGCL(**EXACT).plan(wide).workload.held == 3

@@ -17,6 +17,7 @@ import fdgcl
 from fdgcl import FDGCL, Graph, _bars, _notices
 from fdgcl._checks import InputError
 from fdgcl.training import TrainingWarning
+from helpers.papers_method import papers_method
 
 QUICK: dict[str, Any] = {"dim": 12, "epochs": 4, "device": "cpu"}
 
@@ -82,7 +83,7 @@ def test_every_notice_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
 def test_the_logger_is_silent_by_default() -> None:
     code = (
         "import logging; from fdgcl import FDGCL, Graph; "
-        "FDGCL(dim=4, epochs=1).fit(Graph.from_edges([(0, 1), (1, 2), (2, 0)])); "
+        "FDGCL(dim=16, epochs=1).fit(Graph.from_edges([(0, 1), (1, 2), (2, 0)])); "
         "found = logging.getLogger('fdgcl').handlers; "
         "assert [type(one) for one in found] == [logging.NullHandler]"
     )
@@ -94,8 +95,8 @@ def test_warnings_are_of_one_class_and_point_at_the_caller(graph: Graph) -> None
     assert issubclass(TrainingWarning, fdgcl.FdgclWarning)
     assert issubclass(fdgcl.FdgclWarning, UserWarning)
     shifted = graph.with_features(np.array(graph.features) + 6)
-    papers = {"standardize": False, "activation": "relu", "init_scale": 1.0}
-    model = FDGCL(**{**QUICK, "epochs": 60}, **papers)
+    literal = {"standardize": False, "activation": "relu", "init_scale": 1.0}
+    model = papers_method(**{**QUICK, "epochs": 60}, **literal)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         model.fit(shifted)

@@ -66,6 +66,21 @@ def test_the_start_is_a_point_of_the_default_space(name: str) -> None:
             assert value == start[key]
 
 
+def test_what_is_kept_by_default_is_a_start_like_any_other() -> None:
+    start = FDGCL().get_params()
+    assert start["keep"] is None
+    found = space(
+        '[search]\n"keep.out" = { choices = [false, true] }\n'
+        '"keep.local" = { choices = [false, true] }\n'
+    )
+    assert found.start_values(start) == {"keep.out": True, "keep.local": False}
+    less = found.settings(start, {"keep.out": False})
+    assert less["keep"] == ("features", "in", "global")
+    mixed = {**start, "combine": "sum"}
+    assert found.start_values(mixed) == {"keep.out": False, "keep.local": False}
+    assert found.settings(mixed, {"keep.local": True})["keep"] == ("local",)
+
+
 def test_entries_of_a_tuple_and_whole_numbers() -> None:
     found = space(
         '[search]\n"orders.0" = { low = 0.1, high = 0.5 }\n'

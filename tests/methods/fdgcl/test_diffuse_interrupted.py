@@ -16,11 +16,13 @@ from typer.testing import CliRunner
 from fdgcl.cli import app
 from fdgcl.methods.fdgcl.diffused import Diffusion
 from helpers.accidents import kill, partial_files, wait_for
+from helpers.papers_method import PAPERS_SETTINGS
 from helpers.stores import make_store
 from helpers.tasks import begun, contents, diffused_here, is_alive
 
 SIZES: dict[str, Any] = {"nodes": 30_000, "edges": 150_000, "features": 20}
-GIVEN = ("--time", "4", "--step", "1")
+# Those of `begun`.
+GIVEN = ("--settings", PAPERS_SETTINGS, "--time", "4", "--step", "1")
 
 
 def start(store: Path, *options: str) -> subprocess.Popen[str]:

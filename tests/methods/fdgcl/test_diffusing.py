@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fdgcl import FDGCL
 from fdgcl._checks import InputError
 from fdgcl.graphs.store import row_blocks
 from fdgcl.graphs.store.arrays import DamagedError
@@ -21,6 +20,7 @@ from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
 from fdgcl.operators.stored import StoredOperator
+from helpers.papers_method import papers_method
 from helpers.stores import in_memory, make_store
 from tolerances import half_digits, unit_roundoff
 
@@ -29,7 +29,7 @@ LARGE = 10**11
 
 def settings_of(**given: object) -> Settings:
     defaults = {"time": 6.0, "step": 1.0, "rate": 0.5, "orders": (0.3, 1.0)}
-    return FDGCL(**{**defaults, **given}).check()
+    return papers_method(**{**defaults, **given}).check()
 
 
 def diffused(
