@@ -75,7 +75,7 @@ def test_what_is_kept_by_default_is_a_start_like_any_other() -> None:
     )
     assert found.start_values(start) == {"keep.out": True, "keep.local": False}
     less = found.settings(start, {"keep.out": False})
-    assert less["keep"] == ("features", "in", "global")
+    assert less["keep"] == ("features", "global", "in")
     mixed = {**start, "combine": "sum"}
     assert found.start_values(mixed) == {"keep.out": False, "keep.local": False}
     assert found.settings(mixed, {"keep.local": True})["keep"] == ("local",)

@@ -88,4 +88,5 @@ def _told(config: Config) -> list[str]:
     told = None
     if found["neighbours"] is not None:
         told = NeighbourInformation(found["own"], found["neighbours"])
-    return Weighing(told, found["trust"]).describe(config.decisions["kept"])
+    made = Weighing(told, found["trust"], found["edges_tell"])
+    return made.describe(config.decisions["kept"])

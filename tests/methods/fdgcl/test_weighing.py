@@ -90,3 +90,12 @@ def test_it_is_told_in_sentences_and_saved_as_json() -> None:
     assert "out-neighbours predict 20 %" in first
     assert "trained views weigh 0.5" in second
     assert json.loads(json.dumps(found.to_dict()))["own"] == 0.3
+
+
+def test_where_nothing_shows_that_edges_tell_they_weigh_least() -> None:
+    told = NeighbourInformation(0.0, {"neighbours": 0.0})
+    assert Weighing(told, 1.0).of_neighbours() > 0.9
+    found = Weighing(told, 1.0, edges_tell=False)
+    assert found.of_neighbours() == LEAST_WEIGHT
+    first, _ = found.describe(("features",))
+    assert first == "nothing shows that neighbours tell of a node"

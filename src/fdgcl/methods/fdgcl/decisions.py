@@ -23,7 +23,7 @@ from fdgcl.methods.fdgcl.sources import ViewSource
 from fdgcl.methods.fdgcl.weighing import Weighing
 from fdgcl.methods.preparation import Preparation
 from fdgcl.operators.feature_correlation import FeatureCorrelation
-from fdgcl.operators.neighbour_information import NeighbourInformation
+from fdgcl.operators.neighbour_information import LEAST_EXPLAINED, NeighbourInformation
 
 UNINFORMATIVE_BETA = 1.0
 
@@ -140,8 +140,14 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
     @cached_property
     def weighing(self) -> Weighing:
         """What the weights of the embedding's parts are made of."""
-        told = None if self.structural is not None else self.neighbour_information()
-        return Weighing.of(told, self.data.num_nodes, self.data.num_features)
+        sizes = self.data.num_nodes, self.data.num_features
+        if self.structural is not None:
+            return Weighing.of(None, *sizes)
+        told = self.neighbour_information()
+        # Features that hardly predict one another show little of what neighbours tell;
+        # then it is asked by another measure, with less noise.
+        shown = max(told.neighbours.values()) >= LEAST_EXPLAINED
+        return Weighing.of(told, *sizes, edges_tell=shown or self.informative)
 
     @property
     def keep_weight(self) -> list[float]:

@@ -36,6 +36,7 @@ class Weighing:
         told: What neighbours tell; None where features were made from the edges, which
             are no evidence of anything: then own and neighbours count alike.
         trust: Of trained views, up to 1.
+        edges_tell: Whether anything shows that neighbours tell of a node.
 
     Example:
         >>> found = Weighing(NeighbourInformation(0.3, {"neighbours": 0.12}), 1.0)
@@ -47,10 +48,16 @@ class Weighing:
 
     told: NeighbourInformation | None
     trust: float
+    edges_tell: bool = True
 
     @classmethod
     def of(
-        cls, told: NeighbourInformation | None, num_rows: int, num_columns: int
+        cls,
+        told: NeighbourInformation | None,
+        num_rows: int,
+        num_columns: int,
+        *,
+        edges_tell: bool = True,
     ) -> Weighing:
         """The weights of a graph.
 
@@ -58,8 +65,10 @@ class Weighing:
             told: What neighbours tell.
             num_rows: Nodes that are trained on.
             num_columns: Columns of the features, before they are reduced.
+            edges_tell: Whether anything shows that neighbours tell of a node.
         """
-        return cls(told, min(1.0, num_rows / (ROWS_PER_COLUMN * max(num_columns, 1))))
+        trust = min(1.0, num_rows / (ROWS_PER_COLUMN * max(num_columns, 1)))
+        return cls(told, trust, edges_tell)
 
     def of_neighbours(self, kind: str = NEIGHBOURS) -> float:
         """The weight of what comes along the edges.
@@ -69,6 +78,8 @@ class Weighing:
         """
         if self.told is None:
             return 1.0
+        if not self.edges_tell:
+            return LEAST_WEIGHT
         kinds = self.told.neighbours
         # A store knows its edges one way; they stand for all then.
         ratio = self.told.ratio(kind if kind in kinds else next(iter(kinds)))
@@ -105,6 +116,7 @@ class Weighing:
             "own": None if told is None else told.own,
             "neighbours": None if told is None else dict(told.neighbours),
             "trust": self.trust,
+            "edges_tell": self.edges_tell,
         }
 
     def describe(self, kept: Sequence[str]) -> list[str]:
@@ -136,6 +148,8 @@ class Weighing:
             )
             first, *others = parts
             also = "".join(f", {one}" for one in others)
+            if not self.edges_tell:
+                found.append("nothing shows that neighbours tell of a node")
             found.append(
                 f"{first} of a node's hidden features{also}, its own other features "
                 f"{own}: what comes along the edges weighs {self.of_neighbours():.2f}"
