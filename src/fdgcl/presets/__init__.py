@@ -54,9 +54,11 @@ def with_hidden(settings: Mapping[str, Any]) -> dict[str, Any]:
     Example:
         >>> with_hidden({"dim": 64, "hidden": None}), with_hidden({"dim": 64})
         ({'dim': 64, 'hidden': 64}, {'dim': 64})
+        >>> with_hidden({"dim": 512, "hidden": None, "combine": "concat"})["hidden"]
+        256
     """
     if "hidden" in settings and settings["hidden"] is None:
-        return {**settings, "hidden": settings["dim"]}
+        return {**settings, "hidden": Settings(**settings).hidden_columns}
     return dict(settings)
 
 
