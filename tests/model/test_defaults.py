@@ -49,9 +49,9 @@ def weights(classes: int, homophily: float) -> tuple[float, float]:
     )
     decided = prepare(drawn, FDGCL().check()).decisions()
     own, neighbours = decided["beta"]
-    assert decided["kept"] == ["features", "neighbours", "global"]
+    assert decided["kept"] == ["features", "global", "neighbours"]
     # Blocks beside the views have the weights of what they are made of, too.
-    features, means, everywhere = decided["keep_weight"]
+    features, everywhere, means = decided["keep_weight"]
     assert features / everywhere == pytest.approx(own / neighbours)
     assert means < everywhere
     return own, neighbours
