@@ -21,7 +21,7 @@ from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.diffused import FORMAT, DiffusedRows, Diffusion
 from fdgcl.operators.in_memory import build_operator
 from helpers.accidents import everything, flip, full_disk
-from helpers.paper import PAPER, write_paper
+from helpers.papers_method import PAPER, write_paper
 from helpers.stores import in_memory, make_store
 from helpers.tasks import begun, contents, some_settings
 from tolerances import assert_agree, half_digits

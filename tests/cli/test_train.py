@@ -17,7 +17,7 @@ import pytest
 from fdgcl.cli import app
 from fdgcl.embeddings import read_embeddings
 from fdgcl.graphs.store.store import Store
-from helpers.paper import as_words
+from helpers.papers_method import as_words
 from helpers.stores import make_store
 from helpers.teams import LOCAL, run_team
 from helpers.trainings import SMALL, diffused_store

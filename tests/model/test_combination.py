@@ -66,7 +66,7 @@ def test_by_default_views_stand_beside_blocks_of_weights_told(directed: bool) ->
     z = model.fit_transform(graph)
     told = model.config.decisions
     means = ["out", "in"] if directed else ["neighbours"]
-    assert told["kept"] == ["features", *means, "global"]
+    assert told["kept"] == ["features", "global", *means]
     first, second = model.views(graph)
     assert first.shape == second.shape == (90, 256)
     one, other = np.array(told["beta"]) / np.hypot(*told["beta"])

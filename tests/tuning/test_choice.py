@@ -103,7 +103,7 @@ def test_they_stand_on_ties() -> None:
 
 def test_own_features_where_edges_are_random() -> None:
     graph = block_model(
-        400, 4, homophily=0.25, degree=20, signal=1.0, num_splits=5, seed=1
+        400, 4, homophily=0.25, degree=20, signal=2.0, num_splits=5, seed=1
     )
     # What the graph decides is right here already, so that it is made to be wrong.
     wrong = {"beta": (0.05, 0.95)}
