@@ -13,8 +13,8 @@ from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.presets import preset_settings
 
 if TYPE_CHECKING:
+    from fdgcl.choosing.choice import Choice
     from fdgcl.graphs import Graph
-    from fdgcl.tuning.choice import Choice
 
 
 class FDGCL(GraphEmbedder):
@@ -92,7 +92,7 @@ class FDGCL(GraphEmbedder):
             >>> model.choice_.taken.name, model.transform(graph).shape
             ('defaults', (60, 16))
         """
-        from fdgcl.tuning.choosing import choose_settings, problem_of
+        from fdgcl.choosing.choose import choose_settings, problem_of
 
         model = cls(**settings)
         given = {name: getattr(model, name) for name in settings}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from fdgcl.tuning.choice import Choice
+    from fdgcl.choosing.choice import Choice
     from fdgcl.workflows.choose_settings import ChosenSettings
 
 _LINES = 10

@@ -1,7 +1,7 @@
 """Searching settings by validation accuracy; nothing here is told of test nodes."""
 
+from fdgcl.choosing.problem import Problem
 from fdgcl.tuning.files import settings_text, write_settings
-from fdgcl.tuning.problem import Problem
 from fdgcl.tuning.search import Budget, NoTrialError
 from fdgcl.tuning.space import Space
 from fdgcl.tuning.spacefile import SPACES, load_space

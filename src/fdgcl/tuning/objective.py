@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from fdgcl._checks import InputError
 from fdgcl._memory import available_bytes
+from fdgcl.choosing.problem import Problem
 from fdgcl.embedder import GraphEmbedder
 from fdgcl.estimators import estimator_of
 from fdgcl.evaluation import validation_scores
 from fdgcl.methods.resources import Resources
 from fdgcl.training import NonFiniteLossError, TrainingWarning, warn_of_collapse
-from fdgcl.tuning.problem import Problem
 
 # Copies of the embedding that the probe holds: as it is, under each normalisation, and
 # what is multiplied with them.

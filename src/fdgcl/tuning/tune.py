@@ -9,9 +9,9 @@ from typing import Any
 
 from fdgcl._checks import check_count
 from fdgcl._progress import Progress
+from fdgcl.choosing.problem import Problem
 from fdgcl.tuning.objective import Objective
 from fdgcl.tuning.plan import Plan
-from fdgcl.tuning.problem import Problem
 from fdgcl.tuning.ranking import Standing, is_as_good
 from fdgcl.tuning.records import Record
 from fdgcl.tuning.search import Budget, NoTrialError, OnTrial, Search

@@ -27,9 +27,9 @@ from fdgcl.workflows.source import (
 from fdgcl.workflows.tune_settings import check_places, folder_name
 
 if TYPE_CHECKING:
+    from fdgcl.choosing.choice import Choice
     from fdgcl.graphs import Graph
     from fdgcl.graphs.files.options import TableOptions
-    from fdgcl.tuning.choice import Choice
 
 QUICK_FILE = "quick.toml"
 
@@ -125,9 +125,9 @@ def choose(
     check_places(target.parent, target)
     refuse_existing(target, overwrite=overwrite)
 
+    from fdgcl.choosing.choose import choose_settings, problem_of
     from fdgcl.model import FDGCL
     from fdgcl.tuning import write_settings
-    from fdgcl.tuning.choosing import choose_settings, problem_of
     from fdgcl.workflows.labels import check_task, targets_of
 
     given = dict(fixed or {})

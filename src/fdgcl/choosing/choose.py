@@ -11,6 +11,10 @@ import numpy as np
 
 from fdgcl._checks import InputError
 from fdgcl._progress import Progress
+from fdgcl.choosing.choice import Choice, Tried, decide
+from fdgcl.choosing.portfolio import DEFAULTS, Candidate, portfolio
+from fdgcl.choosing.problem import Problem
+from fdgcl.choosing.shared_training import Planned, SharedTraining
 from fdgcl.evaluation import validation_scores
 from fdgcl.evaluation.tasks import draw_splits
 from fdgcl.graphs import Graph, Targets
@@ -18,10 +22,6 @@ from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.preparation import check_is_graph
 from fdgcl.methods.resources import Resources
 from fdgcl.training import NonFiniteLossError
-from fdgcl.tuning.choice import Choice, Tried, decide
-from fdgcl.tuning.portfolio import DEFAULTS, Candidate, portfolio
-from fdgcl.tuning.problem import Problem
-from fdgcl.tuning.shared_training import Planned, SharedTraining
 
 
 def problem_of(graph: Graph, labels: Any = None) -> tuple[Problem, tuple[str, ...]]:

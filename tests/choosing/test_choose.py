@@ -11,16 +11,16 @@ from torch import Tensor
 
 from fdgcl import FDGCL, Graph, block_model
 from fdgcl._checks import InputError
+from fdgcl.choosing import shared_training
+from fdgcl.choosing.choice import Tried, decide
+from fdgcl.choosing.choose import choose_settings, problem_of
+from fdgcl.choosing.portfolio import DEFAULTS, portfolio
+from fdgcl.choosing.shared_training import SharedTraining
 from fdgcl.graphs import Targets
 from fdgcl.methods.fdgcl.diffused_features import DiffusedFeatures
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.resources import Resources
 from fdgcl.training import NonFiniteLossError, loop
-from fdgcl.tuning import shared_training
-from fdgcl.tuning.choice import Tried, decide
-from fdgcl.tuning.choosing import choose_settings, problem_of
-from fdgcl.tuning.portfolio import DEFAULTS, portfolio
-from fdgcl.tuning.shared_training import SharedTraining
 
 SMALL: dict[str, Any] = {"device": "cpu", "hidden": 8}
 
