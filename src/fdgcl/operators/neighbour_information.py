@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 
 from fdgcl.graphs.rows import RowSource, row_blocks
 
@@ -159,16 +159,30 @@ def gather(
     shape = (len(sample), features.shape[1])
     own = np.zeros(shape, np.float32)
     means = {name: np.zeros(shape, np.float32) for name in weights}
-    by_node = {name: csc_array(one, dtype=np.float32) for name, one in weights.items()}
+    entries = {name: _by_column(one) for name, one in weights.items()}
     for start, block in row_blocks(features):
         stop = start + block.shape[0]
         first, last = np.searchsorted(sample, [start, stop])
         own[first:last] = _dense(block[sample[first:last] - start])
-        for name, one in by_node.items():
-            part = one[:, start:stop]
+        for name, (data, places, nodes) in entries.items():
+            here = slice(*np.searchsorted(nodes, [start, stop]))
+            found = data[here], (places[here], nodes[here] - start)
+            part = csr_array(found, shape=(len(sample), stop - start))
             if part.nnz:
                 means[name] += _dense(part @ block)
     return own, means
+
+
+def _by_column(
+    weights: csr_array,
+) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[Any]]:
+    """Weights with their rows and columns, in the order of the columns.
+
+    A matrix by columns would have an entry for each node of the graph.
+    """
+    found = weights.tocoo()
+    order = np.argsort(found.col, kind="stable")
+    return found.data[order].astype(np.float32), found.row[order], found.col[order]
 
 
 def _dense(rows: Any) -> Any:
