@@ -38,9 +38,10 @@ def test_own_columns_of_low_rank_tell_all_and_strangers_nothing() -> None:
     # The least penalty, a thousandth of the mean of 16 variances of which 14 are zero,
     # takes less than that from what two directions explain.
     assert 1 - 1e-3 < found.own <= 1
-    # By chance, 2 of 1000 rows' worth at most, give or take five deviations.
+    # Two coefficients fitted to 1,000 rows of noise explain about 2 in 1,000 of other
+    # rows less than nothing, with a deviation of the same size: five of them.
     assert abs(found.neighbours["both"]) < 0.01
-    assert found.ratio("both") < 0.03
+    assert found.ratio("both") < (0.01 + 0.01) / (1 - 1e-3 + 0.01) + 1e-12
 
 
 def test_twins_tell_as_much_as_the_node_itself() -> None:
@@ -64,9 +65,13 @@ def test_half_of_the_signal_explains_a_quarter_of_what_the_whole_does() -> None:
 
 
 def test_where_nothing_tells_anything_neighbours_count_as_much() -> None:
+    # Independent columns: what 16 of them explain of 4 others on rows held out is at
+    # most chance, and what is below zero counts as nothing.
     x = np.random.default_rng(3).standard_normal((2000, 20))
     found = measured(x, pairs(2000))
-    assert found.ratio("both") == pytest.approx(1, abs=0.5)
+    assert found.own <= 5 * np.sqrt(16 / 1000) / np.sqrt(1000)
+    assert found.neighbours["both"] <= 5 * np.sqrt(16 / 1000) / np.sqrt(1000)
+    assert NeighbourInformation(-0.01, {"both": -0.02}).ratio("both") == 1
 
 
 def test_constant_hidden_columns_and_a_single_column_are_no_error() -> None:
@@ -74,7 +79,9 @@ def test_constant_hidden_columns_and_a_single_column_are_no_error() -> None:
     alone = np.repeat(np.random.default_rng(4).standard_normal((500, 1)), 2, axis=0)
     found = measured(alone, pairs(1000))
     assert found.own == 1
-    assert found.neighbours["both"] == pytest.approx(1, abs=0.01)
+    # The twin is the node: what is missing is the least penalty's, a thousandth, and
+    # the same again for the mean of the half that was fitted.
+    assert found.neighbours["both"] > 1 - 2e-3
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_array])
