@@ -81,6 +81,7 @@ def test_a_store_of_one_direction_has_that_for_all() -> None:
     found = Weighing(NeighbourInformation(0.2, {"out": 0.2}), 1.0)
     assert found.of_neighbours() == found.of_neighbours("out")
     assert "out-neighbours predict 20 %" in found.describe(("out",))[0]
+    assert "out-neighbours predict 20 %" in found.describe(("features",))[0]
 
 
 def test_it_is_told_in_sentences_and_saved_as_json() -> None:
@@ -94,7 +95,9 @@ def test_it_is_told_in_sentences_and_saved_as_json() -> None:
 
 def test_where_nothing_shows_that_edges_tell_they_weigh_least() -> None:
     told = NeighbourInformation(0.0, {"neighbours": 0.0})
-    assert Weighing(told, 1.0).of_neighbours() > 0.9
+    open_to_all = Weighing(told, 1.0)
+    assert open_to_all.of_neighbours() > 0.9
+    assert "hardly predict one another" in open_to_all.describe(("features",))[0]
     found = Weighing(told, 1.0, edges_tell=False)
     assert found.of_neighbours() == LEAST_WEIGHT
     first, _ = found.describe(("features",))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fdgcl.methods.fdgcl.kept_blocks import AVERAGED, NEIGHBOURS
-from fdgcl.operators.neighbour_information import NeighbourInformation
+from fdgcl.operators.neighbour_information import LEAST_EXPLAINED, NeighbourInformation
 
 #: The share of what a node's own features tell at which neighbours count half.
 HALF_AT = 0.4
@@ -138,7 +138,8 @@ class Weighing:
             parts = [
                 f"{_who(kind)} predict {100 * max(share, 0):.0f} %"
                 for kind, share in self.told.neighbours.items()
-                if kind == NEIGHBOURS or kind in kept
+                # A store of one direction knows that alone, whatever is kept.
+                if kind in (NEIGHBOURS, *kept) or len(self.told.neighbours) == 1
             ]
             means = [name for name in kept if name in AVERAGED and name != NEIGHBOURS]
             sides = "".join(
@@ -150,6 +151,11 @@ class Weighing:
             also = "".join(f", {one}" for one in others)
             if not self.edges_tell:
                 found.append("nothing shows that neighbours tell of a node")
+            elif max(self.told.own, *self.told.neighbours.values()) < LEAST_EXPLAINED:
+                found.append(
+                    "the features hardly predict one another, a node's own no better "
+                    "than its neighbours': what comes along the edges counts in full"
+                )
             found.append(
                 f"{first} of a node's hidden features{also}, its own other features "
                 f"{own}: what comes along the edges weighs {self.of_neighbours():.2f}"
