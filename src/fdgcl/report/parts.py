@@ -21,24 +21,13 @@ _KEPT = {
 }
 
 
-def parts_of(config: Config) -> Parts:
-    """The parts of the embedding of an FD-GCL run."""
-    return Parts.of(
-        config.settings,
-        config.decisions["beta"],
-        config.num_features,
-        config.num_relations,
-        config.decisions["kept"],
-    )
-
-
 def parts_section(config: Config) -> Section | None:
     """The parts of an embedding; None where it is the mixture of the views alone."""
     settings: Settings = config.settings
     kept = config.decisions["kept"]
     if settings.combine == "sum" and not kept:
         return None
-    parts = parts_of(config)
+    parts = Parts.of_run(config)
     names, weights = _views(config)
     names += [_KEPT[name] for name in kept]
     weights += config.decisions["keep_weight"]

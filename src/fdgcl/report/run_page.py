@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from fdgcl.diffusion.stability import Bounds, stability_report
 from fdgcl.methods import find_method
 from fdgcl.methods.base import Config
+from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.report.accuracy import Score, accuracy_section
 from fdgcl.report.embedding_map import Groups, embedding_map, sample_rows
 from fdgcl.report.numerals import PLAIN, plural, score
 from fdgcl.report.page import Block, Listing, Page, Section, Table, Text
-from fdgcl.report.parts import parts_of, parts_section
+from fdgcl.report.parts import parts_section
 from fdgcl.report.principal import principal, principal_section
 from fdgcl.report.spectrum import Density, filter_figure
 from fdgcl.report.training import training_section
@@ -168,7 +169,7 @@ def _dimensions(found: Findings) -> int | None:
     settings = config.settings
     if not isinstance(settings, Settings):
         return None
-    return parts_of(config).width
+    return Parts.of_run(config).width
 
 
 def _overview(found: Findings) -> Section:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from fdgcl.methods.fdgcl.compression import fitting_bytes, shares
 
 if TYPE_CHECKING:
+    from fdgcl.methods.base import Config
     from fdgcl.methods.fdgcl.settings import Settings
 
 
@@ -60,6 +61,17 @@ class Parts:
         blocks = [columns * (1 if name == "features" else relations) for name in names]
         widths = (*views, *blocks)
         return cls(widths, shares(widths, settings.dim))
+
+    @classmethod
+    def of_run(cls, config: Config) -> Self:
+        """The blocks of a run: by its settings, and what its graph decided."""
+        return cls.of(
+            config.settings,
+            config.decisions["beta"],
+            config.num_features,
+            config.num_relations,
+            config.decisions["kept"],
+        )
 
     @property
     def made(self) -> int:

@@ -88,13 +88,7 @@ class FdgclMethod(Method[Settings, Encoders]):
         """See the base class."""
         settings: Settings = config.settings
         given = config.num_features
-        parts = Parts.of(
-            settings,
-            config.decisions["beta"],
-            given,
-            config.num_relations,
-            config.decisions["kept"],
-        )
+        parts = Parts.of_run(config)
         sizes = zip(parts.widths, parts.shares, strict=True)
         compressed = {size for each in sizes if each[0] > each[1] for size in each}
         columns = settings.reduced(given)
