@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
+from scipy import sparse as sp
 from scipy.sparse import csr_array
 
 from fdgcl import FDGCL, Graph
@@ -20,6 +22,7 @@ from fdgcl.graphs.store.arrays import write_array
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods import find_method
 from fdgcl.methods.fdgcl import shuffling
+from fdgcl.methods.fdgcl.batching import reduces_views
 from fdgcl.methods.fdgcl.diffused import Diffusion
 from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
@@ -35,7 +38,10 @@ CASES: list[dict[str, Any]] = [
     {},
     {"keep": ("features", "global"), "combine": "concat", "feature_scaling": "columns"},
     {"keep": ("features", "global"), "dim": 8},
-    {"feature_scaling": "tf-idf", "batch_size": 90},
+    {"feature_scaling": "tf-idf", "batch_size": 90, "reduce_views": None},
+    {"keep": ("features", "global", "out"), "reduce_views": None, "dim": 20},
+    {"keep": ("local", "in"), "reduce_views": False, "batch_size": 90},
+    {"keep": ("local", "out"), "reduce_views": None, "strategy": "auto", "hidden": 4},
     {"feature_scaling": "auto", "beta": None, "orders": (0.1, 0.5, 1.0)},
 ]
 
@@ -84,7 +90,8 @@ def model_of(**case: Any) -> FDGCL:
         "time": 2.0,
         "step": 1.0,
     }
-    some |= {"reduce": REDUCED, "device": "cpu", "dtype": "float64"}
+    some |= {"reduce": REDUCED, "reduce_views": True, "device": "cpu"}
+    some |= {"dtype": "float64"}
     return FDGCL(**{**paper_defaults(), **some, **case})
 
 
@@ -111,6 +118,9 @@ def test_a_store_is_fitted_as_the_graph_is(store: Store, case: dict[str, Any]) -
     told = [one for one in ours.notices_ if "principal" in one]
     assert len(told) == 1
     assert "70 columns of features are reduced to 9 by their principal" in told[0]
+    of_all = not ours.config.decisions["reduced_views"]
+    assert ("views are trained on all" in told[0]) == of_all
+    assert len(ours._model.weights[0]) == (FEATURES if of_all else REDUCED)
     # Another graph, and this one again, are taken by what was found then.
     other = counted(store.folder.parent / "H", nodes=100, edges=500, seed=4)
     for data, same in ((store, graph), (other, in_memory(other))):
@@ -146,6 +156,67 @@ def test_only_reduced_columns_are_seen(made: Store, strategy: str) -> None:
     model = model_of(strategy=strategy, keep=("features",)).fit(graph)
     assert model._model.weights[0].shape == (REDUCED, 8)
     assert model.transform(graph).shape == (NODES, 8 + REDUCED)
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("strategy", ["precompute", "in-loop"])
+def test_views_see_all_columns_and_what_is_kept_the_reduced(
+    made: Store, strategy: str, as_sparse: bool
+) -> None:
+    graph = sparse(in_memory(made)) if as_sparse else in_memory(made)
+    keep = ("features", "global", "out", "in")
+    settings = model_of(strategy=strategy, reduce_views=None, keep=keep).check()
+    prepared = prepare(graph, settings)
+    x = in_memory(made).features
+    assert x is not None
+    load = prepared.plan.workload
+    assert (load.features, load.kept_features, load.given) == (70, REDUCED, 70)
+    assert load.nonzeros == (np.count_nonzero(x) if as_sparse else x.size)
+    source = prepared.source(settings.torch_device)
+    assert source.num_features == FEATURES
+    assert prepared.feature_map.reduction is not None
+    directions = prepared.feature_map.reduction.directions
+    # Order 1 takes Euler's steps, here two.
+    identity = sp.eye_array(NODES)
+    laplacian = identity - prepared.operator.matrix.matrix
+    step = identity - settings.step * settings.rate * laplacian
+    reduced = x.astype(np.float64) @ directions
+    for name, expected in {
+        "features": reduced,
+        "global": step @ (step @ reduced),
+        "neighbours": _mean(graph.adjacency) @ reduced,
+    }.items():
+        assert_agree(source.kept(name), expected.astype(np.float32))
+    # And a view is the same of all columns.
+    weight = torch.eye(FEATURES, 8, dtype=torch.float64)
+    assert_agree(source.hidden(1, weight), (step @ (step @ x))[:, :8])
+
+
+def _mean(adjacency: csr_array) -> csr_array:
+    sums = adjacency.sum(1)
+    return csr_array(adjacency / np.where(sums > 0, sums, 1)[:, None])
+
+
+def test_batches_are_of_reduced_features() -> None:
+    def found(nodes: int, **case: Any) -> bool:
+        return reduces_views(model_of(**{"reduce_views": None} | case).check(), nodes)
+
+    assert not found(1000)
+    assert found(1000, batch_size=90)
+    assert not found(90, batch_size=90)
+    # 16 million numbers of a view of 8 columns.
+    assert [found(2**21), found(2**21 + 1)] == [False, True]
+    assert found(10, reduce_views=True)
+    assert not found(2**30, reduce_views=False)
+
+
+def test_nothing_is_reduced_where_nothing_is_made_of_it(made: Store) -> None:
+    graph = in_memory(made)
+    model = model_of(reduce_views=None)
+    z = model.fit_transform(graph)
+    assert "directions" not in model._model.state_dict()
+    assert not any("principal" in one for one in model.notices_)
+    np.testing.assert_array_equal(z, model_of(reduce=0).fit_transform(graph))
 
 
 def test_stepped_dynamics_step_what_is_reduced(made: Store) -> None:

@@ -64,7 +64,7 @@ class SolverInLoop(ViewSource):
         self._orders, self._schedule = settings.orders, settings.schedule
         self._rate = settings.rate
         place, dtype = settings.torch_device, settings.torch_dtype
-        features = prepared.features
+        features = prepared.view_features
         dense = features.toarray() if isinstance(features, csr_array) else features
         self._x = torch.tensor(dense, dtype=dtype, device=place)
         matrix = prepared.operator.matrix.matrix
@@ -73,7 +73,7 @@ class SolverInLoop(ViewSource):
         # would make the loop slower than it needs to be.
         self._transposed = _to_torch(csr_array(matrix.T), dtype, place)
         self.num_rows, self.num_features = self._x.shape
-        self._averages = prepared.averaged(place)
+        self._kept = prepared.kept_features(place)
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
         """See the base class; chosen rows cost as much as all of them."""
@@ -82,10 +82,10 @@ class SolverInLoop(ViewSource):
 
     def kept(self, name: str) -> Tensor:
         """See the base class."""
-        if name in self._averages:
-            return self._averages[name]
-        view = _KEPT_VIEWS.get(name)
-        return self._x if view is None else self._step(view, self._x)
+        if name in self._kept.averages:
+            return self._kept.averages[name]
+        x, view = self._kept.dense().to(self._x), _KEPT_VIEWS.get(name)
+        return x if view is None else self._step(view, x)
 
     def _step(self, view: int, initial: Tensor) -> Tensor:
         state = initial

@@ -60,8 +60,13 @@ def time_training(
     place = settings.torch_device
     # The transposed graph belongs to no way: every backward pass in a loop needs it.
     assert prepared.operator.matrix.transposed.nnz
-    features, kept = prepared.graph.num_features, prepared.kept
-    views = new_views(settings, features, prepared.beta, kept=kept)
+    views = new_views(
+        settings,
+        prepared.graph.num_features,
+        prepared.beta,
+        kept=prepared.kept,
+        reduced_views=prepared.decisions()["reduced_views"],
+    )
     options = TrainingOptions(
         settings.new_loss,
         settings.lr,
@@ -91,26 +96,26 @@ def time_training(
 def _source(
     prepared: DiffusionPreparation, way: str, place: torch.device
 ) -> ViewSource:
+    features, kept = prepared.view_features, prepared.kept_features(place)
     if way == "stepping":
         # Autograd goes back through every step, as in the paper's own solver.
         settings = prepared.settings
         pair = [prepared.dynamics] * len(settings.orders)
         return Stepped(
-            prepared.features,
+            features,
             prepared.operator,
             pair,
             settings.orders,
             settings.schedule,
             "autograd",
-            prepared.averaged(place),
+            kept,
         )
     if way == "polynomial":
-        averages = prepared.averaged(place)
-        return InLoop(prepared.features, *prepared.filters, averages=averages)
+        return InLoop(features, *prepared.filters, kept=kept)
     return DiffusedFeatures.diffuse(
-        prepared.features,
+        features,
         *prepared.filters,
-        averages=prepared.averaged(place),
+        kept=kept,
         dtype=prepared.settings.torch_dtype,
         device=place,
     )

@@ -17,6 +17,7 @@ from fdgcl._checks import InputError
 from fdgcl._progress import Progress
 from fdgcl.graphs import Graph
 from fdgcl.methods.base import Config
+from fdgcl.methods.fdgcl.batching import reduces_views
 from fdgcl.methods.fdgcl.combination import view_weights
 from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.encoder import Encoders
@@ -136,6 +137,7 @@ class SharedTraining:
             dim=max(settings.dim, len(KEPT) + len(settings.orders)),
             hidden=settings.hidden_columns,
             strategy="precompute",
+            reduce_views=reduces_views(settings, graph.num_nodes),
         )
         prepared = method.prepare(graph, everything).within(resources)
         method.check_training(prepared)
@@ -165,6 +167,7 @@ class SharedTraining:
             settings,
             feature_scaling=base.settings.feature_scaling,
             strategy="precompute",
+            reduce_views=base.settings.reduce_views,
         )
         direction = "symmetric" if NEIGHBOURS in base.kept else None
         kept = kept_blocks(settings.keep, direction)

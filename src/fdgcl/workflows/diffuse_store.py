@@ -285,7 +285,8 @@ def _tell_features(diffusion: Diffusion, settings: Settings, told: Feedback) -> 
     """Tell what was decided of the features, as training would."""
     told.notice(*prepare_store(diffusion.store, settings).notices)
     given, recipe = diffusion.store.num_features, diffusion.recipe
-    told.notice(*reduction_notices(given, recipe.columns[-1], recipe.held))
+    reduced, of_views = settings.reduced(given), recipe.columns[-1] < given
+    told.notice(*reduction_notices(given, reduced, recipe.held, of_views=of_views))
 
 
 def _tell_done(diffusion: Diffusion, missing: Sequence[int], told: Feedback) -> None:

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fdgcl.methods.fdgcl.weighing import LEAST_WEIGHT, MEANS_WEIGHT, Weighing
+from fdgcl.methods.fdgcl.weighing import (
+    LEAST_WEIGHT,
+    MEANS_WEIGHT,
+    NOTHING_SHOWN,
+    Weighing,
+)
 from fdgcl.operators.neighbour_information import NeighbourInformation
 
 SHARES = st.floats(-0.2, 1.0)
@@ -58,9 +63,10 @@ def test_each_direction_has_its_own_weight() -> None:
 def test_few_rows_for_many_columns_take_weight_from_views_alone() -> None:
     told = NeighbourInformation(0.2, {"neighbours": 0.1})
     few, many = Weighing.of(told, 100, 200), Weighing.of(told, 10_000, 200)
-    assert (few.trust, many.trust) == (0.25, 1.0)
+    # A quarter of the rows there should be; the square root of that is trusted.
+    assert (few.trust, many.trust) == (0.5, 1.0)
     assert few.of_kept(("features",)) == many.of_kept(("features",))
-    assert few.of_views(2) == tuple(one / 4 for one in many.of_views(2))
+    assert few.of_views(2) == tuple(one / 2 for one in many.of_views(2))
 
 
 def test_views_go_from_own_to_neighbours() -> None:
@@ -93,12 +99,12 @@ def test_it_is_told_in_sentences_and_saved_as_json() -> None:
     assert json.loads(json.dumps(found.to_dict()))["own"] == 0.3
 
 
-def test_where_nothing_shows_that_edges_tell_they_weigh_least() -> None:
+def test_where_nothing_shows_that_edges_tell_they_weigh_half() -> None:
     told = NeighbourInformation(0.0, {"neighbours": 0.0})
     open_to_all = Weighing(told, 1.0)
     assert open_to_all.of_neighbours() > 0.9
     assert "hardly predict one another" in open_to_all.describe(("features",))[0]
     found = Weighing(told, 1.0, edges_tell=False)
-    assert found.of_neighbours() == LEAST_WEIGHT
+    assert found.of_neighbours() == NOTHING_SHOWN
     first, _ = found.describe(("features",))
     assert first == "nothing shows that neighbours tell of a node"

@@ -84,6 +84,8 @@ def checked(settings: Settings) -> dict[str, Any]:
             f"init_scale must be at most {LARGEST_SCALE:g}, got {settings.init_scale}"
         )
         raise InputError(message)
+    if settings.reduce_views is not None:
+        check_flag("reduce_views", settings.reduce_views)
     check_flag("standardize", settings.standardize)
     check_flag("fast", settings.fast)
     for name, known in {

@@ -15,7 +15,13 @@ from fdgcl._progress import Progress
 from fdgcl.diffusion import Dynamics
 from fdgcl.diffusion.stability import Bounds, StabilityReport, stability_report
 from fdgcl.graphs.diagnosis import FeatureFindings
-from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows
+from fdgcl.methods.fdgcl.batching import (
+    batch_lr,
+    batch_rows,
+    needs_reduction,
+    reduces_views,
+    view_columns,
+)
 from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.kept_blocks import block_weights
 from fdgcl.methods.fdgcl.settings import Settings
@@ -193,8 +199,15 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
 
     @property
     def num_columns(self) -> int:
-        """Columns of the features that are diffused."""
-        return self.settings.reduced(self.data.num_features)
+        """Columns of the features that views are made of."""
+        sizes = self.data.num_features, self.data.num_nodes
+        return view_columns(self.settings, *sizes)
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether something is made of fewer columns of features than there are."""
+        sizes = self.data.num_features, self.data.num_nodes
+        return needs_reduction(self.settings, *sizes)
 
     @property
     def num_relations(self) -> int:
@@ -217,6 +230,7 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
         return {
             "beta": [*beta] if isinstance(beta, Sequence) else beta,
             "batch_size": self.batch_size,
+            "reduced_views": reduces_views(self.settings, self.data.num_nodes),
             "lr": self.lr,
             "kept": [*self.kept],
             "keep_weight": self.keep_weight,
@@ -228,8 +242,9 @@ class ViewPreparation(Preparation[Settings], abc.ABC):
         given, held = self.data.num_features, None
         if self.feature_map.reduction is not None:
             held = self.feature_map.reduction.held
+        reduced, of_views = self.settings.reduced(given), self.num_columns < given
         return [
-            *reduction_notices(given, self.num_columns, held),
+            *reduction_notices(given, reduced, held, of_views=of_views),
             *beta_notices(self.settings, self.beta),
             *(self.weighing.describe(self.kept) if self.is_weighed else ()),
             *self.parts.notices(),
@@ -280,21 +295,26 @@ def beta_notices(settings: Settings, beta: float | Sequence[float]) -> list[str]
     ]
 
 
-def reduction_notices(given: int, reduced: int, held: float | None) -> list[str]:
+def reduction_notices(
+    given: int, reduced: int, held: float | None, *, of_views: bool
+) -> list[str]:
     """What to tell of features that were reduced; nothing where they were not.
 
     Args:
         given: Columns of the features.
         reduced: Columns that are left.
         held: Share of their variance that these hold; None where it is not known.
+        of_views: Whether views are made of these, too.
 
     Example:
-        >>> reduction_notices(1433, 512, 0.83)[0].partition(", which")[2]
+        >>> reduction_notices(1433, 512, 0.83, of_views=True)[0].partition(", which")[2]
         ' hold 83 % of their variance'
     """
     if held is None:
         return []
+    where = "" if of_views else "; views are trained on all, what is kept beside them"
+    of_these = "" if of_views else " is made of these"
     return [
         f"{given:,} columns of features are reduced to {reduced:,} by their principal "
-        f"directions, which hold {100 * held:.0f} % of their variance"
+        f"directions, which hold {100 * held:.0f} % of their variance{where}{of_these}"
     ]

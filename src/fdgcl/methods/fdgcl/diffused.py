@@ -3,7 +3,8 @@
 - `G/diffused/KEY/recipe.json`: what was asked for, and the polynomial's weights
 - `G/diffused/KEY/lengths.npy`: of the features' rows, where these are scaled
 - `G/diffused/KEY/directions.npy`: what features are reduced by, where they are
-- `G/diffused/KEY/reduced/000.npy, ...`: the reduced features, some columns in each
+- `G/diffused/KEY/reduced/000.npy, ...`: the reduced features, some columns in each, if
+  it is these that are diffused
 - `G/diffused/KEY/0/000.npy, ...`: by the first order, some columns in each
 - `G/diffused/KEY/1/000.npy, ...`: by the second
 - `G/diffused/KEY/neighbours/000.npy, ...`: means over neighbours, if they are kept
@@ -36,6 +37,7 @@ from fdgcl.graphs.scaling import ROW_SCALINGS, ColumnScale
 from fdgcl.graphs.store.arrays import StoredArray, is_finished, write_array
 from fdgcl.graphs.store.features import StoredFeatures, open_reduced, write_reduced
 from fdgcl.graphs.store.store import Store
+from fdgcl.methods.fdgcl.batching import needs_reduction, reduces_views
 from fdgcl.methods.fdgcl.kept_blocks import averages_edges
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.preparation import chosen_scaling
@@ -261,6 +263,10 @@ class Diffusion:
         return "reduce" in self.recipe.settings
 
     @property
+    def _diffuses_reduced(self) -> bool:
+        return bool(self.recipe.settings.get("reduce_views"))
+
+    @property
     def feature_map(self) -> FeatureMap:
         """What is done to the store's features before they are diffused."""
         recipe, reduction = self.recipe, None
@@ -271,10 +277,15 @@ class Diffusion:
         return FeatureMap(recipe.settings["feature_scaling"], recipe.scale, reduction)
 
     @property
+    def kept_reduction(self) -> Reduction | None:
+        """What is to be done to columns as they are diffused, to be those kept."""
+        return None if self._diffuses_reduced else self.feature_map.reduction
+
+    @property
     def features(self) -> StoredFeatures:
         """What is diffused."""
         recipe = self.recipe
-        if self._is_reduced:
+        if self._diffuses_reduced:
             width = self.store.manifest.block_columns
             return open_reduced(self._reduced_folder, recipe.columns[-1], width)
         by_rows = recipe.settings["feature_scaling"] in ROW_SCALINGS
@@ -285,16 +296,21 @@ class Diffusion:
     def _reduced_folder(self) -> Path:
         return self.folder / "reduced"
 
-    def reduce(self, scaled: StoredFeatures, found: FeatureMap) -> StoredFeatures:
-        """Keep what scaled features are reduced by, and the reduced ones, if they are.
+    def reduce(
+        self, scaled: StoredFeatures, found: FeatureMap, *, of_views: bool
+    ) -> StoredFeatures:
+        """Keep what scaled features are reduced by; return those that are diffused.
 
         Args:
             scaled: The store's features.
             found: What is done to them.
+            of_views: Whether it is the reduced ones.
         """
         if found.reduction is None:
             return scaled
         write_array(self._directions_path, found.reduction.directions)
+        if not of_views:
+            return scaled
         return write_reduced(scaled, found.reduction, self._reduced_folder)
 
     def has(self, number: int) -> bool:
@@ -358,9 +374,11 @@ class DiffusedRows:
 def wanted(store: Store, settings: Settings) -> dict[str, Any]:
     """The settings that decide the result, as plain values."""
     known, names = settings.to_dict(), [*DIFFUSION_SETTINGS]
-    if settings.reduced(store.num_features) < store.num_features:
+    sizes = store.num_features, store.manifest.nodes
+    if needs_reduction(settings, *sizes):
         # Directions are mixed by the seed; nothing else of a diffusion is random.
-        names += ["reduce", "seed"]
+        names += ["reduce", "reduce_views", "seed"]
+        known["reduce_views"] = reduces_views(settings, sizes[1])
     return {name: known[name] for name in names}
 
 

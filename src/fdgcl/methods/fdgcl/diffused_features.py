@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from functools import cached_property
 from typing import Self, final
 
@@ -14,6 +14,7 @@ from fdgcl.diffusion.polynomial import Progress
 from fdgcl.methods.fdgcl.features import Features
 from fdgcl.methods.fdgcl.folding import fold
 from fdgcl.methods.fdgcl.kept_blocks import AVERAGED
+from fdgcl.methods.fdgcl.kept_features import KeptFeatures
 from fdgcl.methods.fdgcl.precompute import diffuse_features
 from fdgcl.methods.fdgcl.shuffling import Range, Shuffle
 from fdgcl.methods.fdgcl.sources import Batch, Factors, ViewSource
@@ -82,15 +83,13 @@ class DiffusedFeatures(ViewSource):
     def in_memory(
         cls,
         views: Sequence[Tensor],
-        features: Features | None = None,
-        averages: Mapping[str, Tensor] | None = None,
+        kept: KeptFeatures | None = None,
     ) -> Self:
         """Features that were diffused already.
 
         Args:
             views: (nodes, features) for each order; taken over, and centred in place.
-            features: As they were before.
-            averages: Means of these over neighbours, by block.
+            kept: What stands beside the views.
         """
         count, columns = views[0].shape
         statistics = Statistics.of(
@@ -98,7 +97,7 @@ class DiffusedFeatures(ViewSource):
             covariances=has_few_features(columns, count),
             dtype=views[0].dtype,
         )
-        rows = RowsInMemory(views, statistics.means, features, averages)
+        rows = RowsInMemory(views, statistics.means, kept)
         return cls(rows, statistics)
 
     @classmethod
@@ -108,14 +107,14 @@ class DiffusedFeatures(ViewSource):
         *filters: PolynomialFilter,
         dtype: torch.dtype,
         device: torch.device,
-        averages: Mapping[str, Tensor] | None = None,
+        kept: KeptFeatures | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Diffuse features by every order of the filters, now; see the function."""
         views = diffuse_features(
             features, *filters, dtype=dtype, device=device, progress=progress
         )
-        return cls.in_memory(views, features, averages)
+        return cls.in_memory(views, kept or KeptFeatures(features))
 
     def shuffle(self, batch_size: int) -> Shuffle:
         """The order of batches of such a size."""
@@ -164,7 +163,7 @@ class DiffusedFeatures(ViewSource):
         if name in AVERAGED:
             return self._rows.averaged(name)
         view = VIEW_NAMES[name]
-        return self._rows.held.views[view] + self._means[view]
+        return self._rows.reduced(self._rows.held.views[view] + self._means[view])
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:
         """See the base class."""

@@ -27,6 +27,7 @@ from fdgcl.graphs.store.features import StoredFeatures, measure_scaling
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.asking_neighbours import neighbours_of_store
 from fdgcl.methods.fdgcl.averages import ONE_PRODUCT
+from fdgcl.methods.fdgcl.batching import needs_reduction, reduces_views
 from fdgcl.methods.fdgcl.decisions import neighbours_tell
 from fdgcl.methods.fdgcl.diffused import (
     AVERAGE,
@@ -132,8 +133,11 @@ def begin(
     known = columns or FeatureMap(scaling)
     scaled = measure_scaling(store, scaling, diffusion.lengths_path, known.scale)
     findings = examine_features(ColumnMoments.of(scaled), names, scaling)
-    found_map = known.reducing(scaled, settings.reduce, settings.seed)
-    features = diffusion.reduce(scaled, found_map)
+    nodes, given = scaled.shape
+    if needs_reduction(settings, given, nodes):
+        known = known.reducing(scaled, settings.reduce, settings.seed)
+    of_views = reduces_views(settings, nodes)
+    features = diffusion.reduce(scaled, known, of_views=of_views)
     correlation, informative = _correlated(
         store, scaled, features, findings, plan.threads
     )
@@ -160,7 +164,7 @@ def begin(
         correlation=correlation,
         scale=scaled.scale,
         averages=keeps_averages(store, settings),
-        held=None if found_map.reduction is None else found_map.reduction.held,
+        held=None if known.reduction is None else known.reduction.held,
     )
     diffusion.begin(recipe)
     if progress is not None:

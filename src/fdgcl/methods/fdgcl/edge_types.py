@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
 from fdgcl.graphs import Graph
+from fdgcl.methods.fdgcl.batching import view_columns
 from fdgcl.methods.fdgcl.settings import Settings
 
 # Diffused features are this many times as wide: time and memory grow likewise, the
@@ -49,9 +50,10 @@ def chosen_types(graph: Graph, settings: Settings) -> tuple[Graph, list[str]]:
             f"({listed}): merge them by --edge-types merge (edge_types='merge')"
         )
         raise InputError(message)
+    columns = view_columns(settings, graph.num_features, graph.num_nodes)
     notices = [
         f"{count} edge types ({listed}): features are diffused along each by itself, "
-        f"{count} x {settings.reduced(graph.num_features):,} columns"
+        f"{count} x {columns:,} columns"
     ]
     if settings.direction in (None, "symmetric"):
         notices += _repetitions(types)

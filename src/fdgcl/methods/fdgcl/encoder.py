@@ -35,6 +35,7 @@ class Encoders(GraphModel):
         combination: How the views become the embedding; alike if not given.
         feature_scaling: How the features are scaled first.
         reduced: Columns that they are reduced to after that, if they are.
+        columns: Columns of the features that views are made of; all if not given.
         dynamics: Each view's dynamics, where training changes them.
         relations: How many times those columns stand side by side once diffused.
         seed: Of the initial weights.
@@ -53,13 +54,14 @@ class Encoders(GraphModel):
         combination: Combination | None = None,
         feature_scaling: str = "none",
         reduced: int | None = None,
+        columns: int | None = None,
         dynamics: Sequence[Dynamics] = (),
         relations: int = 1,
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
     ) -> None:
         super().__init__(num_features, feature_scaling, reduced)
-        columns = reduced or num_features
+        columns = columns or num_features
         generator = torch.Generator().manual_seed(seed)
         self.weights = nn.ParameterList(
             _glorot(columns * relations, dim, init_scale, generator, dtype)

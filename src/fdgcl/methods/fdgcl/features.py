@@ -40,10 +40,6 @@ class FeatureMatrix:
         self._dense = self._dense.to(weight)
         return self._dense @ weight
 
-    def dense(self) -> Tensor:
-        """X as a dense tensor of its own."""
-        return dense(self._features)
-
 
 def dense(features: Features) -> Tensor:
     """Features as a dense tensor of its own."""

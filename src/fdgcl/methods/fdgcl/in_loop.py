@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import final
 
@@ -12,6 +11,7 @@ from torch import Tensor
 from fdgcl.diffusion import PolynomialFilter, filter_with_gradient
 from fdgcl.methods.fdgcl.diffused_features import DiffusedFeatures
 from fdgcl.methods.fdgcl.features import FeatureMatrix, Features
+from fdgcl.methods.fdgcl.kept_features import KeptFeatures
 from fdgcl.methods.fdgcl.sources import ViewSource
 
 
@@ -22,17 +22,17 @@ class InLoop(ViewSource):
     Args:
         features: (nodes, features).
         filters: The graph's, or one for each of its edge types.
-        averages: Means of the features over neighbours, by block.
+        kept: What stands beside the views; the features themselves if not given.
     """
 
     def __init__(
         self,
         features: Features,
         *filters: PolynomialFilter,
-        averages: Mapping[str, Tensor] | None = None,
+        kept: KeptFeatures | None = None,
     ) -> None:
         self._features, self._filters = features, filters
-        self._averages = averages or {}
+        self._kept = kept or KeptFeatures(features)
         orders = range(len(filters[0].coefficients))
         self._of_order = [[one.row(order) for one in filters] for order in orders]
         self._matrix = FeatureMatrix(features)
@@ -42,15 +42,15 @@ class InLoop(ViewSource):
     def kept(self, name: str) -> Tensor:
         """See the base class."""
         if name == "features":
-            return self._matrix.dense()
-        if name in self._averages:
-            return self._averages[name]
+            return self._kept.dense()
+        if name in self._kept.averages:
+            return self._kept.averages[name]
         return self._diffused.kept(name)
 
     @cached_property
     def _diffused(self) -> DiffusedFeatures:
         return DiffusedFeatures.diffuse(
-            self._features,
+            self._kept.features,
             *self._filters,
             dtype=torch.float32,
             device=torch.device("cpu"),

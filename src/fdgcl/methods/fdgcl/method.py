@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, final
 
 from fdgcl._progress import Progress
@@ -51,6 +52,7 @@ class FdgclMethod(Method[Settings, Encoders]):
     ) -> ViewPreparation:
         """See the base class; edge types must be those of training, too."""
         kept = decisions["kept"]
+        settings = replace(settings, reduce_views=decisions["reduced_views"])
         if isinstance(data, Store):
             check_store(data, schema)
             other = prepare_store(data, settings, columns, kept)
@@ -72,6 +74,8 @@ class FdgclMethod(Method[Settings, Encoders]):
         """See the base class."""
         beta = decisions["beta"]
         each = beta if isinstance(beta, list) else [beta]
+        if not isinstance(decisions["reduced_views"], bool):
+            return False
         numbers = all(isinstance(one, int | float) and 0 <= one <= 1 for one in each)
         kept, weights = decisions["kept"], decisions["keep_weight"]
         named = isinstance(kept, list) and {*KEPT, *AVERAGED}.issuperset(kept)
@@ -91,9 +95,9 @@ class FdgclMethod(Method[Settings, Encoders]):
         parts = Parts.of_run(config)
         sizes = zip(parts.widths, parts.shares, strict=True)
         compressed = {size for each in sizes if each[0] > each[1] for size in each}
-        columns = settings.reduced(given)
+        columns, of_views = _columns(settings, given, config.decisions["reduced_views"])
         reduced = {given, columns} if columns < given else set[int]()
-        width = columns * config.num_relations
+        width = of_views * config.num_relations
         return {width, settings.hidden_columns, *reduced, *compressed}
 
     def new_model(self, config: Config) -> Encoders:
@@ -105,6 +109,7 @@ class FdgclMethod(Method[Settings, Encoders]):
             config.num_relations,
             config.decisions["kept"],
             config.decisions["keep_weight"],
+            reduced_views=config.decisions["reduced_views"],
         )
 
     def on_graph(
@@ -145,6 +150,8 @@ def new_views(
     relations: int = 1,
     kept: Sequence[str] | None = None,
     keep_weight: Sequence[float] | None = None,
+    *,
+    reduced_views: bool = False,
 ) -> Encoders:
     """Untrained encoders, on their device.
 
@@ -155,9 +162,11 @@ def new_views(
         relations: How many times these stand side by side once diffused.
         kept: The blocks beside the views; None for those that the settings name.
         keep_weight: The weight of each; None for those of the settings.
+        reduced_views: Whether views are made of reduced features.
     """
     kept = settings.keep if kept is None else kept
-    count, columns = len(settings.orders), settings.reduced(num_features)
+    count = len(settings.orders)
+    reduced, columns = _columns(settings, num_features, reduced_views)
     if keep_weight is None:
         given = 1.0 if settings.keep_weight is None else settings.keep_weight
         keep_weight = block_weights(kept, settings.keep, given)
@@ -179,7 +188,8 @@ def new_views(
         standardize=settings.standardize,
         combination=combination,
         feature_scaling=settings.feature_scaling,
-        reduced=columns if columns < num_features else None,
+        reduced=reduced if reduced < num_features else None,
+        columns=columns,
         dynamics=[
             settings.new_dynamics(settings.hidden_columns, view) for view in dynamics
         ],
@@ -188,3 +198,13 @@ def new_views(
         dtype=settings.torch_dtype,
     )
     return views.to(settings.torch_device)
+
+
+def _columns(
+    settings: Settings, num_features: int, reduced_views: bool
+) -> tuple[int, int]:
+    """Columns that features are reduced to, and of those that views are made of."""
+    if not settings.keep and not reduced_views:
+        return num_features, num_features
+    reduced = settings.reduced(num_features)
+    return reduced, reduced if reduced_views else num_features

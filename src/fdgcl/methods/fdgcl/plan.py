@@ -40,7 +40,10 @@ class Workload:
         relations: Operators by which all features are diffused, one per edge type.
         averages: Means of all features over neighbours that stand beside the views.
         parts: What the embedding is made of; None for one view, or their sum.
-        given: Columns that X was reduced from; 0 where it was not.
+        given: Columns of X as it came; 0 where that is no matter.
+        kept_features: Columns of X as it is kept beside the views; 0 for those that
+            views are made of.
+        kept_orders: Blocks beside the views that are features diffused by an order.
     """
 
     nodes: int
@@ -58,6 +61,8 @@ class Workload:
     relations: int = 1
     averages: int = 0
     given: int = 0
+    kept_features: int = 0
+    kept_orders: int = 0
     parts: Parts | None = None
 
     @property
@@ -69,6 +74,16 @@ class Workload:
     def columns(self) -> int:
         """Columns of the diffused features: those of X, once for each relation."""
         return self.features * self.relations
+
+    @property
+    def kept_columns(self) -> int:
+        """The same of the features that are kept beside the views."""
+        return (self.kept_features or self.features) * self.relations
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether something is made of fewer columns of X than there are."""
+        return 0 < self.kept_columns < self.given * self.relations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +144,9 @@ def make_plan(
     passes = 1 if precompute else _rounds(load)
     columns = load.features if precompute else load.dim
     products = load.products * passes * columns * load.relations
-    products += load.averages * load.columns
+    products += load.averages * load.kept_columns
+    if not precompute and load.kept_orders:
+        products += load.products * load.kept_columns
     flops = _dense_flops(load) if precompute or _is_dense(load) else 0.0
     peak = _peak_bytes(load, chosen)
     return FittingPlan(
@@ -157,7 +174,11 @@ def _does(
     batch = "all rows at once"
     if load.batch_size is not None:
         batch = f"batches of {load.batch_size:,} rows"
-    reduced = f" of {load.given:,}" if load.given > load.features else ""
+    reduced = ""
+    if load.given > load.features:
+        reduced = f" of {load.given:,}"
+    elif load.is_reduced:
+        reduced = f" (reduced to {load.kept_features:,} beside the views)"
     where = "before training" if strategy == "precompute" else "in every epoch"
     return (
         f"{load.nodes:,} nodes, {load.weights:,} weights in {operators}, "
@@ -218,16 +239,19 @@ def _peak_bytes(load: Workload, strategy: str) -> int:
     states = 4 + (load.orders * load.history + 4 if load.history else 0)
     in_loop = states * rows * load.dim
     kept = diffused + covariance if strategy == "precompute" else in_loop
-    kept += load.averages * load.nodes * load.columns
+    beside = load.averages * load.nodes * load.kept_columns
+    if strategy == "in-loop" and load.kept_orders:
+        beside += load.orders * load.nodes * load.kept_columns
+    kept += beside
     embedding = load.nodes * load.width
     trained = kept + adam + max(views, 2 * embedding)
     made, fitting = _compressing(load, strategy)
     peak = max(load.itemsize * trained, load.itemsize * (kept + adam + made) + fitting)
-    if load.given <= load.features:
+    if not load.is_reduced:
         return peak
     # The features reduced, and before they are, what it takes to find out how.
-    reduced = load.itemsize * load.nodes * load.features
-    return reduced + max(peak, reduction_bytes(load.given, load.features))
+    reduced = load.itemsize * load.nodes * load.kept_features
+    return reduced + max(peak, reduction_bytes(load.given, load.kept_features))
 
 
 def _compressing(load: Workload, strategy: str) -> tuple[int, int]:

@@ -29,9 +29,10 @@ from fdgcl.methods.fdgcl.asking_neighbours import neighbours_of_graph
 from fdgcl.methods.fdgcl.averages import Averages
 from fdgcl.methods.fdgcl.batching import check_batch_size
 from fdgcl.methods.fdgcl.decisions import ViewPreparation
-from fdgcl.methods.fdgcl.diffused_features import has_few_features
+from fdgcl.methods.fdgcl.diffused_features import VIEW_NAMES, has_few_features
 from fdgcl.methods.fdgcl.edge_types import chosen_types
 from fdgcl.methods.fdgcl.kept_blocks import AVERAGED, kept_blocks
+from fdgcl.methods.fdgcl.kept_features import KeptFeatures
 from fdgcl.methods.fdgcl.plan import FittingPlan, Workload, make_plan
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.preparation import direction_notices, prepare_graph
@@ -54,12 +55,20 @@ class DiffusionPreparation(ViewPreparation):
     def feature_map(self) -> FeatureMap:
         """See the base class; directions are looked for when they are first needed."""
         known, settings = super().feature_map, self.settings
+        if not self.is_reduced:
+            return known
         return known.reducing(self._scaled, settings.reduce, settings.seed)
 
     @cached_property
     def features(self) -> NDArray[Any] | csr_array:
-        """See the base class; those that are diffused."""
+        """See the base class; reduced, if they are: what is kept is made of these."""
         return self.feature_map.reduced(self._scaled)
+
+    @property
+    def view_features(self) -> NDArray[Any] | csr_array:
+        """Those that views are made of."""
+        all_columns = self.num_columns == self.data.num_features
+        return self._scaled if all_columns else self.features
 
     @property
     def _scaled(self) -> NDArray[Any] | csr_array:
@@ -99,6 +108,7 @@ class DiffusionPreparation(ViewPreparation):
         """How the diffusion is done."""
         nodes, given = self._scaled.shape
         features, stored = self.num_columns, nodes * self.num_columns
+        kept = self.settings.reduced(given) if self.is_reduced else given
         if features == given and isinstance(self._scaled, csr_array):
             stored = self._scaled.nnz
         load = Workload(
@@ -106,6 +116,8 @@ class DiffusionPreparation(ViewPreparation):
             weights=sum(operator.nnz for operator in self.operators),
             features=features,
             given=given,
+            kept_features=kept,
+            kept_orders=len({*self.kept} & {*VIEW_NAMES}),
             nonzeros=int(stored),
             dim=self.settings.hidden_columns,
             products=self._products,
@@ -121,7 +133,8 @@ class DiffusionPreparation(ViewPreparation):
         )
         fixed = self.settings.is_fixed_linear
         strategy = self.settings.strategy
-        if strategy == "auto" and fixed and {*self.kept} - {"features"}:
+        multiplied = {*self.kept} - {"features"} and kept == features
+        if strategy == "auto" and fixed and multiplied:
             # All features are multiplied for the embedding, whatever training does.
             strategy = "precompute"
         bound = self.resources.memory
@@ -186,7 +199,8 @@ class DiffusionPreparation(ViewPreparation):
     def correlations(self) -> list[FeatureCorrelation]:
         """How features persist along the edges, or those of each type."""
         return [
-            feature_correlation(self.features, edges) for edges in _edges(self.graph)
+            feature_correlation(self.view_features, edges)
+            for edges in _edges(self.graph)
         ]
 
     def neighbour_information(self) -> NeighbourInformation:
@@ -208,36 +222,41 @@ class DiffusionPreparation(ViewPreparation):
     ) -> ViewSource:
         """See the base class."""
         settings = self.settings
-        averages = self.averaged(device)
+        kept = self.kept_features(device)
         if not settings.is_fixed_linear:
             return Stepped(
-                self.features,
+                self.view_features,
                 self.operator,
                 dynamics,
                 settings.orders,
                 settings.schedule,
                 cast(Gradient, settings.gradient),
-                averages,
+                kept,
             )
         if self.plan.strategy == "in-loop":
-            return InLoop(self.features, *self.filters, averages=averages)
+            return InLoop(self.view_features, *self.filters, kept=kept)
         return DiffusedFeatures.diffuse(
-            self.features,
+            self.view_features,
             *self.filters,
             dtype=self.settings.torch_dtype,
             device=device,
-            averages=averages,
+            kept=kept,
             progress=None if progress is None else partial(progress, "diffuse"),
         )
 
-    def averaged(self, device: torch.device) -> Averages:
-        """The means over neighbours that are kept.
+    def kept_features(self, device: torch.device) -> KeptFeatures:
+        """The features that are kept beside the views, and means of them.
 
         Args:
-            device: Where they are to be.
+            device: Where means are to be.
         """
         dtype = self.settings.torch_dtype
-        return Averages(self.features, self.averages, dtype, device)
+        averages = Averages(self.features, self.averages, dtype, device)
+        directions = None
+        if self.is_reduced and self.num_columns == self.data.num_features:
+            assert self.feature_map.reduction is not None
+            directions = torch.from_numpy(self.feature_map.reduction.directions)
+        return KeptFeatures(self.features, averages, directions)
 
     def schema(self) -> dict[str, Any]:
         """See the base class; with the edge types, if there are any."""

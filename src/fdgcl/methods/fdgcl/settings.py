@@ -114,9 +114,16 @@ class Settings(MethodSettings):
     )
     reduce: int = setting(
         1024,
-        "Columns that wider features are reduced to before they are diffused, by their "
-        "principal directions; 0 for none.",
+        "Columns that wider features are reduced to, by their principal directions, in "
+        "what is kept beside the views; 0 for none.",
         panel="Diffusion",
+    )
+    reduce_views: bool | None = setting(
+        None,
+        "Whether views are made of the reduced features, too: of all columns they are "
+        "better, and take more memory.",
+        panel="Diffusion",
+        shown="where training is by batches",
     )
     dim: int = setting(
         2048,
@@ -227,7 +234,7 @@ class Settings(MethodSettings):
         check_together(self)
 
     def reduced(self, columns: int) -> int:
-        """How many columns of features are diffused, of so many."""
+        """How many columns features are reduced to, of so many."""
         return min(columns, self.reduce) if self.reduce else columns
 
     @property

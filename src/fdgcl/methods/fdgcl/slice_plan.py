@@ -12,6 +12,7 @@ from fdgcl.executors.base import cores
 from fdgcl.graphs.reduction import reduction_bytes, reduction_products
 from fdgcl.graphs.store.row_blocks import RowBlocks
 from fdgcl.graphs.store.store import Manifest, Store
+from fdgcl.methods.fdgcl.batching import needs_reduction, view_columns
 from fdgcl.methods.fdgcl.diffused import keeps_averages
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.planning import Plan, check_memory
@@ -100,16 +101,18 @@ def plan_diffusion(
     each += threads * blocks.largest * (store.neighbours.dtype.itemsize + itemsize)
     column = manifest.nodes * itemsize * (2 + orders)
     column += itemsize * (threads * blocks.most_rows + 3 * IO_ROWS)
-    features = settings.reduced(manifest.features)
+    given, nodes = manifest.features, manifest.nodes
+    features = view_columns(settings, given, nodes)
     look = LATER_BYTES + LOOK_BYTES * manifest.nodes
     reduced, before = 0, 0.0
     does: tuple[str, ...] = ()
-    if features < manifest.features:
-        look = max(look, LATER_BYTES + reduction_bytes(manifest.features, features))
+    if needs_reduction(settings, given, nodes):
+        width = settings.reduced(given)
+        look = max(look, LATER_BYTES + reduction_bytes(given, width))
         # In float32, as what they are reduced by.
-        does = (f"{manifest.features:,} columns of features reduced to {features:,}",)
-        reduced = 4 * features * (manifest.nodes + manifest.features)
-        work = reduction_products(manifest.nodes, manifest.features, features)
+        does = (f"{given:,} columns of features reduced to {width:,}",)
+        reduced = 4 * width * (given + nodes * int(features < given))
+        work = reduction_products(nodes, given, width)
         before = RATES.multiply_add * work
     least = (base + max(workers * (each + column), look)) / (1 - MARGIN)
     purpose = f"for {manifest.nodes:,} nodes and {workers} worker{'s'[: workers > 1]}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import final
 
 from torch import Tensor
 
 from fdgcl.diffusion import Dynamics, Gradient, Schedule, diffuse_stepped
 from fdgcl.methods.fdgcl.features import FeatureMatrix, Features
+from fdgcl.methods.fdgcl.kept_features import KeptFeatures
 from fdgcl.methods.fdgcl.sources import ViewSource
 from fdgcl.operators.in_memory import InMemoryOperator
 
@@ -24,7 +25,7 @@ class Stepped(ViewSource):
         orders: One for each view.
         schedule: The time axis.
         gradient: How gradients are found.
-        averages: Means of the features over neighbours, by block.
+        kept: What stands beside the views; the features themselves if not given.
     """
 
     def __init__(
@@ -35,10 +36,10 @@ class Stepped(ViewSource):
         orders: Sequence[float],
         schedule: Schedule,
         gradient: Gradient,
-        averages: Mapping[str, Tensor] | None = None,
+        kept: KeptFeatures | None = None,
     ) -> None:
         self._matrix = FeatureMatrix(features)
-        self._averages = averages or {}
+        self._kept = kept or KeptFeatures(features)
         self._operator, self._dynamics = operator, dynamics
         self._orders, self._schedule, self._gradient = orders, schedule, gradient
         self.num_rows, self.num_features = self._matrix.shape
@@ -46,9 +47,9 @@ class Stepped(ViewSource):
     def kept(self, name: str) -> Tensor:
         """See the base class."""
         if name == "features":
-            return self._matrix.dense()
-        if name in self._averages:
-            return self._averages[name]
+            return self._kept.dense()
+        if name in self._kept.averages:
+            return self._kept.averages[name]
         return super().kept(name)
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:

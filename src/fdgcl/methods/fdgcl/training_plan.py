@@ -14,7 +14,7 @@ import torch
 from fdgcl._memory import resident_bytes
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.agreement import can_be_fused
-from fdgcl.methods.fdgcl.batching import batch_rows, block_rows
+from fdgcl.methods.fdgcl.batching import batch_rows, block_rows, view_columns
 from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.kept_blocks import kept_blocks
 from fdgcl.methods.fdgcl.settings import Settings
@@ -73,10 +73,11 @@ def plan_training(
     """
     if kept is None:
         kept = kept_blocks(settings.keep, store.manifest.direction)
-    nodes, features = store.manifest.nodes, settings.reduced(store.num_features)
+    nodes, given = store.manifest.nodes, store.num_features
+    features = view_columns(settings, given, nodes)
     count = len(settings.orders)
     hidden = settings.hidden_columns
-    parts = Parts.of(settings, settings.beta, store.num_features, kept=kept)
+    parts = Parts.of(settings, settings.beta, given, kept=kept)
     width = parts.width
     batch = batch_rows(settings, nodes)
     item = settings.torch_dtype.itemsize

@@ -7,6 +7,7 @@ nodes there are for each column of the features, without which training fits noi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,11 +21,14 @@ HALF_AT = 0.4
 STEEPNESS = 3
 #: What neighbours count at least: the measure is blind to what no feature shows.
 LEAST_WEIGHT = 0.1
+#: What neighbours count at most where nothing shows that they tell of a node, though it
+#: may be that the features do not show it.
+NOTHING_SHOWN = 0.5
 #: What a node's own features lose where neighbours tell as much.
-OWN_LOSS = 0.8
+OWN_LOSS = 0.9
 #: Plain means over neighbours beside the diffused features, which hold them too.
-MEANS_WEIGHT = 0.6
-#: Rows for each column from which on training is trusted.
+MEANS_WEIGHT = 0.8
+#: Rows for each column from which on training is trusted in full.
 ROWS_PER_COLUMN = 2
 
 
@@ -41,9 +45,9 @@ class Weighing:
     Example:
         >>> found = Weighing(NeighbourInformation(0.3, {"neighbours": 0.12}), 1.0)
         >>> round(found.of_neighbours(), 2), round(found.of_own, 2)
-        (0.58, 0.53)
+        (0.58, 0.48)
         >>> [round(one, 2) for one in found.of_kept(("features", "global"))]
-        [0.53, 0.58]
+        [0.48, 0.58]
     """
 
     told: NeighbourInformation | None
@@ -67,8 +71,8 @@ class Weighing:
             num_columns: Columns of the features, before they are reduced.
             edges_tell: Whether anything shows that neighbours tell of a node.
         """
-        trust = min(1.0, num_rows / (ROWS_PER_COLUMN * max(num_columns, 1)))
-        return cls(told, trust, edges_tell)
+        enough = min(1.0, num_rows / (ROWS_PER_COLUMN * max(num_columns, 1)))
+        return cls(told, math.sqrt(enough), edges_tell)
 
     def of_neighbours(self, kind: str = NEIGHBOURS) -> float:
         """The weight of what comes along the edges.
@@ -78,13 +82,13 @@ class Weighing:
         """
         if self.told is None:
             return 1.0
-        if not self.edges_tell:
-            return LEAST_WEIGHT
         kinds = self.told.neighbours
         # A store knows its edges one way; they stand for all then.
         ratio = self.told.ratio(kind if kind in kinds else next(iter(kinds)))
         power = ratio**STEEPNESS
-        return LEAST_WEIGHT + (1 - LEAST_WEIGHT) * power / (power + HALF_AT**STEEPNESS)
+        told = power / (power + HALF_AT**STEEPNESS)
+        weight = LEAST_WEIGHT + (1 - LEAST_WEIGHT) * told
+        return weight if self.edges_tell else min(weight, NOTHING_SHOWN)
 
     @property
     def of_own(self) -> float:
@@ -129,7 +133,7 @@ class Weighing:
             >>> found = Weighing(NeighbourInformation(0.3, {"neighbours": 0.12}), 0.5)
             >>> for sentence in found.describe(("features", "global")):
             ...     print(sentence)
-            neighbours predict 12 % of a node's hidden features, its own other features 30 %: what comes along the edges weighs 0.58, the node's own features 0.53
+            neighbours predict 12 % of a node's hidden features, its own other features 30 %: what comes along the edges weighs 0.58, the node's own features 0.48
             there are few nodes for so many features: trained views weigh 0.5 of what they would
         """  # noqa: E501
         found = []

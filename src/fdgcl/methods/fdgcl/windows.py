@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, final
 
 import torch
 from torch import Tensor
 
-from fdgcl.methods.fdgcl.features import Features, dense
+from fdgcl.methods.fdgcl.features import dense
+from fdgcl.methods.fdgcl.kept_features import KeptFeatures
 from fdgcl.methods.fdgcl.shuffling import Range
 
 Item = TypeVar("Item")
@@ -70,7 +71,11 @@ class RowWindows(abc.ABC):
 
     @abc.abstractmethod
     def features(self) -> Tensor:
-        """The rows that are held as they were before they were diffused."""
+        """The rows that are held of the features that stand beside the views."""
+
+    @abc.abstractmethod
+    def reduced(self, diffused: Tensor) -> Tensor:
+        """Diffused rows of all columns, as of those that stand beside the views."""
 
     @abc.abstractmethod
     def averaged(self, name: str) -> Tensor:
@@ -92,8 +97,7 @@ class RowsInMemory(RowWindows):
     Args:
         views: (rows, features) of each order; taken over, and centred in place.
         means: (orders, features), in the views' dtype and on their device.
-        features: As they were before.
-        averages: Means of these over neighbours, (rows, features), by block.
+        kept: What stands beside the views.
 
     Example:
         >>> rows = RowsInMemory([torch.tensor([[1.0], [3.0]])], torch.tensor([[2.0]]))
@@ -107,14 +111,13 @@ class RowsInMemory(RowWindows):
         self,
         views: Sequence[Tensor],
         means: Tensor,
-        features: Features | None = None,
-        averages: Mapping[str, Tensor] | None = None,
+        kept: KeptFeatures | None = None,
     ) -> None:
         self.num_rows, self.num_features = views[0].shape
         self.dtype, self.device = views[0].dtype, views[0].device
         centred = [view.sub_(mean) for view, mean in zip(views, means, strict=True)]
         self._all = self._held = Held(centred, ((0, self.num_rows),))
-        self._features, self._averages = features, averages or {}
+        self._kept = kept
 
     @property
     def held(self) -> Held:
@@ -144,14 +147,19 @@ class RowsInMemory(RowWindows):
 
     def features(self) -> Tensor:
         """See the base class."""
-        assert self._features is not None
+        assert self._kept is not None
         ((start, stop),) = self._held.ranges
-        return dense(self._features[start:stop])
+        return dense(self._kept.features[start:stop])
+
+    def reduced(self, diffused: Tensor) -> Tensor:
+        """See the base class."""
+        return diffused if self._kept is None else self._kept.reduced(diffused)
 
     def averaged(self, name: str) -> Tensor:
         """See the base class."""
+        assert self._kept is not None
         ((start, stop),) = self._held.ranges
-        return self._averages[name][start:stop]
+        return self._kept.averages[name][start:stop]
 
     def release(self) -> None:
         """See the base class."""

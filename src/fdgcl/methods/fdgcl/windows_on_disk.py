@@ -35,6 +35,8 @@ class RowsOnDisk(RowWindows):
         self, diffusion: Diffusion, means: Tensor, device: torch.device | None = None
     ) -> None:
         self._rows, self._features = DiffusedRows(diffusion), diffusion.features
+        found = diffusion.kept_reduction
+        self._directions = None if found is None else torch.from_numpy(found.directions)
         self.num_rows, self.num_features = self._rows.num_rows, self._rows.num_features
         self.dtype = torch.from_numpy(np.empty(0, self._rows.dtype)).dtype
         self._means = means.to(self.dtype).cpu().numpy()
@@ -67,7 +69,7 @@ class RowsOnDisk(RowWindows):
     def features(self) -> Tensor:
         """See the base class."""
         parts = [self._features.read(*ends) for ends in self.held.ranges]
-        return torch.from_numpy(np.concatenate(parts))
+        return self.reduced(torch.from_numpy(np.concatenate(parts)))
 
     def averaged(self, name: str) -> Tensor:  # noqa: ARG002
         """See the base class; a store's edges go one way, and have one mean."""
@@ -77,7 +79,13 @@ class RowsOnDisk(RowWindows):
         for start, stop in self.held.ranges:
             self._rows.read(AVERAGE, start, stop, found[done : done + stop - start])
             done += stop - start
-        return torch.from_numpy(found)
+        return self.reduced(torch.from_numpy(found))
+
+    def reduced(self, diffused: Tensor) -> Tensor:
+        """See the base class; diffused or not, rows are multiplied alike."""
+        if self._directions is None:
+            return diffused
+        return diffused @ self._directions.to(diffused)
 
     def release(self) -> None:
         """See the base class."""
