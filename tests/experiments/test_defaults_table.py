@@ -36,6 +36,8 @@ CHANGED = {
     "without-means": {"keep": ("features", "global")},
     "linear": {"activation": "linear"},
     "longer": {"epochs": 40},
+    "reduced-views": {"reduce_views": True},
+    "relu": {"activation": "relu"},
 }
 
 
@@ -54,7 +56,9 @@ def test_shipped_variants_are_defaults_but_for_what_their_names_say() -> None:
     assert free.options["always"]
     assert free.options["without"] == ["squirrel", "chameleon", "crocodile"]
     for one in shipped.values():
-        assert one.options["parts"] == ["trained", "untrained"]
+        # What a decision is worth is told by what was trained.
+        both = one.variant not in CHANGED
+        assert one.options["parts"] == ["trained", "untrained"][: 1 + both]
         assert one.options["candidate"] is (one.method == "fdgcl")
 
 

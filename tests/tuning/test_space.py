@@ -59,9 +59,6 @@ def test_the_start_is_a_point_of_the_default_space(name: str) -> None:
         if isinstance(value, float):
             # Divided by one setting and multiplied by it again.
             assert value == pytest.approx(start[key], rel=gamma(8, float))
-        elif key == "hidden" and start[key] is None:
-            # Unset, it is dim; the sampler is told so, where dim is a choice of it.
-            assert value in (None, start["dim"])
         elif key != "orders":
             assert value == start[key]
 
