@@ -45,6 +45,25 @@ class FDGCL(GraphEmbedder):
         settings: Settings = super().check()
         return settings
 
+    @property
+    def part_columns_(self) -> tuple[int, ...]:
+        """How many of the embedding's columns each of its parts has, in their order.
+
+        Views come first, or their mixture, and then what is kept beside them. Where
+        parts are compressed, training decides it.
+
+        Example:
+            >>> from fdgcl import FDGCL, block_model
+            >>> model = FDGCL(dim=16, epochs=1).fit(block_model(60, num_features=9))
+            >>> len(model.part_columns_), sum(model.part_columns_)
+            (5, 16)
+        """
+        from fdgcl.methods.fdgcl.encoder import Encoders
+
+        trained = self._fitted_model()
+        assert isinstance(trained, Encoders)
+        return trained.combination.compression.columns
+
     @classmethod
     def preset(cls, name: str, *, variant: str = "best", **overrides: Any) -> Self:
         """Return a model with the settings for a known dataset, some overridden.

@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 
 from fdgcl import FDGCL, Graph, block_model
 from fdgcl._checks import InputError
-from fdgcl.methods.fdgcl import compression
+from fdgcl._tensors import read_tensors, write_tensors
+from fdgcl.methods.fdgcl import principal_directions
 from fdgcl.methods.fdgcl.batching import batch_rows
 from fdgcl.methods.fdgcl.preparation import prepare
+from fdgcl.run_folder import FORMAT, RunFolder
 from helpers.papers_method import papers_method
 
 SETTINGS: dict[str, Any] = {"epochs": 3, "activation": "relu", "beta": 0.3}
@@ -35,12 +38,6 @@ def graph() -> Graph:
     return replace(made, features=np.maximum(made.features, 0))
 
 
-@pytest.fixture(scope="module")
-def apart(graph: Graph) -> NDArray[np.float32]:
-    """All parts side by side, each as it is made."""
-    return papers_method(**PARTS, dim=500).fit_transform(graph)
-
-
 def split(z: NDArray[Any], graph: Graph) -> list[NDArray[Any]]:
     features = graph.num_features
     return np.split(z.astype(np.float64), np.cumsum([16, 16, features]), axis=1)
@@ -59,14 +56,48 @@ def gram(z: NDArray[Any]) -> NDArray[Any]:
     return z.astype(np.float64) @ z.astype(np.float64).T
 
 
-def test_each_part_has_its_share(graph: Graph, apart: NDArray[np.float32]) -> None:
-    z = papers_method(**PARTS, dim=20).fit_transform(graph)
+def ranked(blocks: list[NDArray[Any]], dim: int) -> list[int]:
+    """Columns of each block, given one by one to the largest variance that is left."""
+    variances = []
+    for block in blocks:
+        found = np.linalg.svd(block - block.mean(0), compute_uv=False) ** 2
+        variances.append(found / found.sum() * np.square(block).sum(1).mean())
+    columns = [max(1, min(8, dim // (2 * len(blocks))))] * len(blocks)
+    while sum(columns) < dim:
+        left = [one[taken] for one, taken in zip(variances, columns, strict=True)]
+        columns[int(np.argmax(left))] += 1
+    return columns
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (0.1, 3.0)])
+def test_columns_go_where_they_carry_most(
+    graph: Graph, weights: tuple[float, float]
+) -> None:
+    settings = {**PARTS, "keep_weight": weights}
+    made = papers_method(**settings, dim=500).fit_transform(graph)
+    apart = split(made, graph)
+    model = papers_method(**settings, dim=20)
+    z = model.fit_transform(graph)
     assert z.shape == (90, 20)
-    blocks = [compressed(block, 5) for block in split(apart, graph)]
-    np.testing.assert_allclose(gram(z), gram(np.hstack(blocks)), atol=CLOSE)
-    for number, block in enumerate(blocks):
-        part = z[:, 5 * number : 5 * number + 5]
-        np.testing.assert_allclose(gram(part), gram(block), atol=CLOSE)
+    columns = ranked(apart, 20)
+    assert [*model.part_columns_] == columns
+    assert len({*columns}) > 1
+    pairs = zip(apart, columns, strict=True)
+    blocks = [compressed(block, share) for block, share in pairs]
+    # Products of rows of the largest part are that much larger.
+    allowed = CLOSE * max(weights) ** 2
+    np.testing.assert_allclose(gram(z), gram(np.hstack(blocks)), atol=allowed)
+    found = np.split(z, np.cumsum(columns)[:-1], axis=1)
+    for part, block in zip(found, blocks, strict=True):
+        np.testing.assert_allclose(gram(part), gram(block), atol=allowed)
+
+
+def test_parts_that_are_not_compressed_have_their_columns(graph: Graph) -> None:
+    model = papers_method(**PARTS, dim=500).fit(graph)
+    assert model.part_columns_ == (16, 16, graph.num_features, graph.num_features)
+    assert papers_method(**SETTINGS, dim=16).fit(graph).part_columns_ == (16,)
+    with pytest.raises(InputError, match="not fitted"):
+        _ = papers_method().part_columns_
 
 
 def test_a_mixture_wider_than_the_embedding_is_compressed(graph: Graph) -> None:
@@ -108,13 +139,14 @@ def test_saved_it_embeds_alike_and_rows_by_themselves(
     widest: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compression, "WIDEST_EXACT", widest)
+    monkeypatch.setattr(principal_directions, "WIDEST_EXACT", widest)
     model = papers_method(**{**PARTS, "keep": ("features",)}, dim=13, strategy=strategy)
     z = model.fit_transform(graph, run=tmp_path / "run")
     model.save(tmp_path / "saved")
     for folder in ("run", "saved"):
         loaded = FDGCL.load(tmp_path / folder)
         np.testing.assert_array_equal(loaded.transform(graph), z)
+        assert loaded.part_columns_ == model.part_columns_
     # Of a graph of some of the nodes, features are as they were: so is their block.
     some = np.arange(40)
     part = Graph(
@@ -124,7 +156,8 @@ def test_saved_it_embeds_alike_and_rows_by_themselves(
     )
     found = model.transform(part)
     assert found.shape == (40, 13)
-    np.testing.assert_allclose(found[:, 8:], z[some, 8:], rtol=0, atol=CLOSE)
+    first = 13 - model.part_columns_[-1]
+    np.testing.assert_allclose(found[:, first:], z[some, first:], rtol=0, atol=CLOSE)
 
 
 def test_another_dim_is_not_the_model_that_was_saved(
@@ -135,6 +168,44 @@ def test_another_dim_is_not_the_model_that_was_saved(
     config.write_text(config.read_text().replace('"dim": 20', '"dim": 24'))
     with pytest.raises(InputError, match=r"model\.safetensors"):
         FDGCL.load(tmp_path)
+
+
+@pytest.mark.parametrize("shape", [(16, 2), (16, 4), (15, 3), (48,)])
+def test_directions_of_another_shape_are_refused(
+    graph: Graph, tmp_path: Path, shape: tuple[int, ...]
+) -> None:
+    model = papers_method(**{**PARTS, "keep": ()}, dim=20).fit(graph)
+    model.save(tmp_path)
+    files = RunFolder(tmp_path)
+    tensors, metadata = read_tensors(files.model, FORMAT)
+    name = "combination.compression.directions_0"
+    assert tensors[name].shape != shape
+    write_tensors(files.model, {**tensors, name: torch.zeros(shape)}, metadata)
+    with pytest.raises(InputError, match=r"model\.safetensors does not fit the sett"):
+        FDGCL.load(tmp_path)
+
+
+def test_a_run_is_taken_up_whatever_its_columns_were(
+    graph: Graph, tmp_path: Path
+) -> None:
+    """A checkpoint has columns too: none yet found, or those of some epoch."""
+    settings = {**PARTS, "keep_weight": (0.1, 3.0), "dim": 20}
+    expected = papers_method(**settings).fit_transform(graph)
+
+    def stop(record: Any, embed_now: Any) -> None:
+        if looked:
+            embed_now()
+        if record.epoch == 2:
+            raise KeyboardInterrupt
+
+    for looked in (False, True):
+        run = tmp_path / str(looked)
+        with pytest.raises(KeyboardInterrupt):
+            papers_method(**settings).fit(graph, run=run, on_epoch=stop)
+        model = papers_method(**settings)
+        z = model.fit_transform(graph, run=run, resume=True)
+        assert model.resumed_epochs_ == 2
+        np.testing.assert_array_equal(z, expected)
 
 
 def test_a_view_without_weight_has_no_share(graph: Graph) -> None:

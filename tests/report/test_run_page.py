@@ -118,7 +118,13 @@ def test_without_an_embedding_the_width_may_be_unknown(
 def test_parts_have_their_columns_weights_and_reasons(tmp_path: Path) -> None:
     graph = block_model(60, 2, homophily=0.9, num_features=12, directed=True, seed=0)
     model = FDGCL(dim=16, epochs=1).fit(graph, run=tmp_path / "r")
-    found = Findings(model.config, history=(), finished=True, spectrum=None)
+    found = Findings(
+        model.config,
+        history=(),
+        finished=True,
+        spectrum=None,
+        part_columns=model.part_columns_,
+    )
     table, listing = (
         one
         for one in section(run_page(found), "The parts of the embedding").blocks
@@ -134,6 +140,17 @@ def test_parts_have_their_columns_weights_and_reasons(tmp_path: Path) -> None:
         "means over the nodes that a node points to",
         "means over the nodes that point to a node",
     ]
-    assert sum(int(row[2]) for row in table.rows) == 16
+    assert [row[2] for row in table.rows] == [str(n) for n in model.part_columns_]
+    assert sum(model.part_columns_) == 16
     assert max(float(row[3]) for row in table.rows) == 1
     assert "of a node's hidden features" in listing.lines[0]
+
+
+@pytest.mark.parametrize(("dim", "kept"), [(9, "not known"), (600, "12")])
+def test_columns_kept_are_not_guessed(dim: int, kept: str, tmp_path: Path) -> None:
+    graph = block_model(60, 2, num_features=12, seed=0)
+    model = FDGCL(dim=dim, epochs=1).fit(graph, run=tmp_path / "r")
+    found = Findings(model.config, history=(), finished=False, spectrum=None)
+    blocks = section(run_page(found), "The parts of the embedding").blocks
+    (table,) = (one for one in blocks if isinstance(one, Table))
+    assert table.rows[2][1:3] == ("12", kept)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fdgcl.methods.base import Config
 from fdgcl.methods.fdgcl.combination import view_weights
 from fdgcl.methods.fdgcl.embedding_parts import Parts
@@ -21,8 +23,16 @@ _KEPT = {
 }
 
 
-def parts_section(config: Config) -> Section | None:
-    """The parts of an embedding; None where it is the mixture of the views alone."""
+def parts_section(
+    config: Config, columns: Sequence[int] | None = None
+) -> Section | None:
+    """The parts of an embedding; None where it is the mixture of the views alone.
+
+    Args:
+        config: Of the run.
+        columns: Columns of the embedding that each part has; None where the model is
+            not at hand.
+    """
     settings: Settings = config.settings
     kept = config.decisions["kept"]
     if settings.combine == "sum" and not kept:
@@ -32,10 +42,15 @@ def parts_section(config: Config) -> Section | None:
     names += [_KEPT[name] for name in kept]
     weights += config.decisions["keep_weight"]
     most = max(weights)
+    if columns is None and not parts.is_compressed:
+        columns = parts.widths
+    known = ["not known"] * len(names)
+    if columns is not None:
+        known = [f"{one:,}" for one in columns]
     rows = [
-        (name, f"{made:,}", f"{share:,}", f"{weight / most:.2f}")
-        for name, made, share, weight in zip(
-            names, parts.widths, parts.shares, weights, strict=True
+        (name, f"{made:,}", kept_columns, f"{weight / most:.2f}")
+        for name, made, kept_columns, weight in zip(
+            names, parts.widths, known, weights, strict=True
         )
     ]
     blocks: list[Block] = [
@@ -46,8 +61,9 @@ def parts_section(config: Config) -> Section | None:
         Table(
             ("part", "columns made", "columns kept", "weight"),
             rows,
-            "Weights as shares of the largest. Columns that are not kept were left out "
-            "by PCA, part by part.",
+            "Weights as shares of the largest. Where parts have more columns together "
+            "than the embedding, PCA keeps those directions of all parts that vary "
+            "most once they are weighted.",
         ),
     ]
     told = _told(config)

@@ -67,6 +67,8 @@ class Findings:
         notices: What was decided for the user, in this run and this report.
         facts: Versions, times, the command.
         level: What a row of the embedding stands for, `node` or `graph`.
+        part_columns: Columns of the embedding that each of its parts has; None where
+            it has none, or the model is not at hand.
     """
 
     config: Config
@@ -82,6 +84,7 @@ class Findings:
     notices: Sequence[str] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     level: str = "node"
+    part_columns: Sequence[int] | None = None
 
 
 def run_page(found: Findings) -> Page:
@@ -96,8 +99,9 @@ def run_page(found: Findings) -> Page:
         embedded = found.embedded
         figure = embedding_map(embedded.z, embedded.ids, found.groups, found.level)
         sections.append(Section("The embedding", [figure]))
-    made_of = parts_section(config) if isinstance(config.settings, Settings) else None
-    sections += [] if made_of is None else [made_of]
+    if isinstance(config.settings, Settings):
+        made_of = parts_section(config, found.part_columns)
+        sections += [] if made_of is None else [made_of]
     orders = _orders(config)
     sections.append(training_section(found.history, orders, finished=found.finished))
     if found.spectrum is not None:

@@ -20,6 +20,7 @@ from fdgcl.methods.base import Config
 from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
 from fdgcl.methods.fdgcl.stored import StoredPreparation
 from fdgcl.methods.preparation import Preparation
+from fdgcl.model import FDGCL
 from fdgcl.operators.in_memory import build_operator
 from fdgcl.report.accuracy import Score
 from fdgcl.report.run_page import Embedded, Findings, Spectrum
@@ -117,6 +118,7 @@ def gather(folder: Path, given: Given, told: Feedback) -> Findings:
         scored=shown(scored),
         paper=_paper(_dataset(config, record, given), graph, scores),
         level=level,
+        part_columns=_part_columns(files, config),
         notices=[shown(one) for one in (*noted, *told.notices)],
         facts=_facts(folder, record, shown),
     )
@@ -316,6 +318,12 @@ def _views(folder: Path, graph: Data, told: Feedback) -> Any:
         return None
     model = load_model(folder, device="auto")
     return model.views(graph) if model.has_views else None
+
+
+def _part_columns(files: RunFolder, config: Config) -> Sequence[int] | None:
+    if config.method != FDGCL.method_name or not files.is_finished:
+        return None
+    return FDGCL.load(files.folder, device="cpu").part_columns_
 
 
 def _paper(

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from fdgcl.graphs.store.arrays import DamagedError
 from fdgcl.methods.fdgcl import Combination, DiffusedFeatures, Encoders, shuffling
-from fdgcl.methods.fdgcl.compression import shares
 from fdgcl.methods.fdgcl.diffused import Diffusion
 from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.sources import Factors
@@ -146,8 +145,7 @@ def test_embeddings_are_the_same_in_memory_and_on_disk(
 ) -> None:
     """By blocks, with what is kept beside the views; against all rows at once."""
     kept = ("features", "local", "global")
-    widths = (6, 6, 10, 10, 10)
-    parts = Parts(widths, shares(widths, dim))
+    parts = Parts((6, 6, 10, 10, 10), dim)
 
     def new_views() -> Encoders:
         combination = Combination((0.3, 0.7), parts, "concat", kept)

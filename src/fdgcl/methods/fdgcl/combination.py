@@ -50,12 +50,13 @@ class Combination(nn.Module):
     way. Columns that are kept as they were leave it to the reader of the embedding.
     Blocks of columns are brought to rows of mean square norm 1 on the training graph,
     so that a weight means the same for each; the paper's plain mixture is left alone.
-    Where blocks are compressed, that comes first.
+    Where blocks are compressed, that comes first, and columns go where they then carry
+    most.
 
     Args:
         weights: Of each view.
         parts: Columns of the blocks: the views with a weight, or their sum, and then
-            those kept.
+            those kept; and of the embedding.
         combine: `sum` or `concat`.
         keep: Names of the blocks that are kept.
         keep_weight: Weight of all of these, or of each.
@@ -86,7 +87,7 @@ class Combination(nn.Module):
         self.is_plain = combine == "sum" and not self.keep
         self.register_buffer("scales", torch.ones(count + len(self.keep), dtype=dtype))
         self.scales: Tensor
-        self.compression = Compression(parts.widths, parts.shares, dtype)
+        self.compression = Compression(parts.widths, parts.dim, self._shares, dtype)
 
     def forward(self, views: Views, kept: Kept) -> Tensor:
         """The embedding of some rows, from their views and what is kept of them."""
@@ -121,8 +122,8 @@ class Combination(nn.Module):
     def agree(self, group: ProcessGroup) -> None:
         """Take what the first of a group found: all must embed alike, to the bit."""
         if group.size > 1:
-            for found in self.buffers():
-                group.sum(found if group.is_first else found.zero_())
+            group.sum(self.scales if group.is_first else self.scales.zero_())
+            self.compression.agree(group)
 
     def _block(self, number: int, view: View, kept: Kept) -> Tensor:
         first_kept = len(self._shares) - len(self.keep)

@@ -1,136 +1,100 @@
 """Blocks of columns brought to fewer, each by the principal directions of its own.
 
 An embedding is made of blocks: views, and what is kept beside them. Where these have
-more columns together than the embedding may have, each has a share of them, and what
-varies most in it is what remains. Directions are found block by block, so that a block
-that varies little is not lost to another that varies much.
-
-Rows come some at a time, as often as a block asks for: once for most, several times for
-one so wide that a matrix of all its products would not do.
+more columns together than the embedding may have, what varies most remains. Directions
+are found block by block; how many of each remain is decided by what they have of the
+embedding's variance, all blocks' together, so that columns go where they carry most.
 """
 
 from __future__ import annotations
 
-import abc
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, final
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fdgcl.methods.fdgcl.statistics import Moments
+from fdgcl.methods.fdgcl.column_shares import ranked_shares
+from fdgcl.methods.fdgcl.principal_directions import (
+    Fitter,
+    Whole,
+    new_search,
+    searched,
+)
+from fdgcl.training.process_group import ProcessGroup
 
 #: Goes over all rows of the training graph, some at a time, by blocks of these numbers.
 Pass = Callable[[Sequence[int]], Iterable[Sequence[Tensor]]]
 
-# Columns up to which all products of a block are summed up: 32 MiB of float64.
-WIDEST_EXACT = 2048
-# Directions that a wide block's search carries along beside those wanted, and how often
-# it multiplies them by the covariance; one pass more finds the means before.
-EXTRA_DIRECTIONS = 16
-PRODUCTS = 5
-SEED = 20_000_003
-# Numbers of a block that are brought to float64 at a time.
-PORTION = 2**21
-# Rounding of a row's numbers, in units of its last digit, that is no variation.
-NOISE_DIGITS = 8
-# Matrices in float64 held while a block is looked at: sums, a product, what is solved.
-EXACT_MATRICES = 4
-SKETCH_MATRICES = 5
-
-
-def shares(widths: Sequence[int], dim: int) -> tuple[int, ...]:
-    """Columns of the embedding that each block has.
-
-    As many for each; what a narrow block does not need is the others'.
-
-    Args:
-        widths: Columns of the blocks.
-        dim: Columns of the embedding, at least one for each block.
-
-    Example:
-        >>> shares((512, 1433, 1433), 1024), shares((16, 1433, 500), 1024)
-        ((341, 341, 342), (16, 508, 500))
-        >>> shares((512, 100), 1024)
-        (512, 100)
-    """
-    if sum(widths) <= dim:
-        return tuple(widths)
-    found = list(widths)
-    narrow_first = sorted(range(len(widths)), key=widths.__getitem__)
-    for place, block in enumerate(narrow_first):
-        found[block] = min(widths[block], dim // (len(widths) - place))
-        dim -= found[block]
-    return tuple(found)
-
-
-def fitting_bytes(widths: Sequence[int], chosen: Sequence[int]) -> int:
-    """Memory that the search for directions takes beside the rows, about.
-
-    Args:
-        widths: Columns of the blocks.
-        chosen: Those of each in the embedding.
-
-    Example:
-        >>> fitting_bytes((8, 8), (8, 8)), fitting_bytes((100, 8), (10, 8))
-        (0, 320000)
-    """
-    needed = 0
-    for width, share in zip(widths, chosen, strict=True):
-        if share < width <= WIDEST_EXACT:
-            needed += 8 * EXACT_MATRICES * width**2
-        elif share < width:
-            needed += 8 * SKETCH_MATRICES * width * (share + EXTRA_DIRECTIONS)
-    # Centred rows of one block at a time, beside the same in float64.
-    return needed + (16 * PORTION if needed > 8 * PORTION else 0)
-
 
 @final
 class Compression(nn.Module):
-    """Blocks of columns, each brought to its share of an embedding's columns.
+    """Blocks of columns, brought to so many in all.
 
-    A block with no more columns than its share stays as it is. Another is multiplied,
-    less its mean over the training graph, by the directions in which it varied most
-    there. Directions in which it did not vary at all are zeros: columns that tell
-    nothing of the training graph tell nothing of another one.
+    Where there are more, every block is multiplied, less its mean over the training
+    graph, by directions in which it varied most there; for a block that keeps all of
+    its columns that is a rotation. A direction counts by the variance that it has in
+    the embedding: of a block with rows of mean square norm 1, times its weight. Each
+    block has a few columns at least.
+
+    Directions in which a block did not vary at all are zeros: columns that tell nothing
+    of the training graph tell nothing of another one. Before anything is fitted all are
+    zeros.
 
     Args:
         widths: Columns of the blocks.
-        chosen: Those of each in the embedding.
+        dim: Columns of the embedding.
+        weights: Of the blocks.
         dtype: Of means and directions.
 
     Example:
-        >>> compression = Compression((2,), (1,))
-        >>> rows = torch.tensor([[0.0, 0.0], [3.0, 4.0]])
-        >>> compression.fit(lambda _: [[rows]]).tolist()
-        [6.25]
-        >>> compression([rows])[0].tolist()
-        [[-2.5], [2.5]]
+        >>> compression = Compression((2, 1), 2, (1.0, 0.5))
+        >>> blocks = torch.tensor([[0.0, 0.0], [3.0, 4.0]]), torch.tensor([[1.0], [3]])
+        >>> compression.fit(lambda wanted: [[blocks[n] for n in wanted]]).tolist()
+        [6.25, 1.0]
+        >>> [block.tolist() for block in compression(blocks)]
+        [[[-2.5], [2.5]], [[-1.0], [1.0]]]
     """
 
     def __init__(
         self,
         widths: Sequence[int],
-        chosen: Sequence[int],
+        dim: int,
+        weights: Sequence[float],
         dtype: torch.dtype = torch.float32,
     ) -> None:
         super().__init__()
-        self._sizes = tuple(zip(widths, chosen, strict=True))
-        for block, (width, share) in enumerate(self._sizes):
-            if share < width:
+        self._widths, self._dim = tuple(widths), dim
+        self._weights = tuple(weights)
+        if self.is_needed:
+            for number, width in enumerate(widths):
                 mean = torch.zeros(width, dtype=dtype)
-                directions = torch.zeros(width, share, dtype=dtype)
-                self.register_buffer(f"mean_{block}", mean)
-                self.register_buffer(f"directions_{block}", directions)
+                self.register_buffer(f"mean_{number}", mean)
+            nothing = [np.zeros(count) for count in searched(widths, dim)]
+            self._resize(ranked_shares(nothing, dim))
 
     @property
     def is_needed(self) -> bool:
-        """Whether there is a block with more columns than its share."""
-        return any(share < width for width, share in self._sizes)
+        """Whether the blocks have more columns than the embedding may have."""
+        return sum(self._widths) > self._dim
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """Columns of the embedding that each block has, by what was fitted last."""
+        if not self.is_needed:
+            return self._widths
+        every = range(len(self._widths))
+        return tuple(self._directions(number).shape[1] for number in every)
 
     def forward(self, blocks: Sequence[Tensor]) -> list[Tensor]:
         """Some rows of all blocks, compressed."""
-        return [self._compressed(number, block) for number, block in enumerate(blocks)]
+        if not self.is_needed:
+            return list(blocks)
+        return [
+            (block - self._mean(number)) @ self._directions(number)
+            for number, block in enumerate(blocks)
+        ]
 
     @torch.no_grad()
     def fit(self, rows: Pass) -> Tensor:
@@ -142,176 +106,79 @@ class Compression(nn.Module):
         Returns:
             The mean square norm of each block's rows once compressed, in float64.
         """
-        found = [_fitter(width, share) for width, share in self._sizes]
-        while wanted := [n for n, one in enumerate(found) if one.passes]:
-            for blocks in rows(wanted):
-                for number, block in zip(wanted, blocks, strict=True):
-                    found[number].add(block)
-            for number in wanted:
-                found[number].end_pass()
-        for number, one in enumerate(found):
-            if isinstance(one, _Search):
-                getattr(self, f"mean_{number}").copy_(one.mean)
-                getattr(self, f"directions_{number}").copy_(one.directions)
-        return torch.stack([one.mean_square.cpu() for one in found])
+        if not self.is_needed:
+            whole = [Whole() for _ in self._widths]
+            _look(whole, rows)
+            return torch.stack([one.mean_square.cpu() for one in whole])
+        counts = searched(self._widths, self._dim)
+        found = [new_search(*sizes) for sizes in zip(self._widths, counts, strict=True)]
+        _look(found, rows)
+        pairs = zip(found, self._weights, strict=True)
+        counted = [one.counted(weight) for one, weight in pairs]
+        columns = ranked_shares(counted, self._dim)
+        self._resize(columns)
+        for number, (one, kept) in enumerate(zip(found, columns, strict=True)):
+            self._mean(number).copy_(one.mean)
+            self._directions(number).copy_(one.directions[:, :kept])
+        squares = zip(found, columns, strict=True)
+        return torch.stack([one.variances[:kept].sum().cpu() for one, kept in squares])
 
-    def _compressed(self, number: int, block: Tensor) -> Tensor:
-        width, share = self._sizes[number]
-        if share == width:
-            return block
-        mean = getattr(self, f"mean_{number}")
-        compressed: Tensor = (block - mean) @ getattr(self, f"directions_{number}")
-        return compressed
+    def agree(self, group: ProcessGroup) -> None:
+        """Take what the first of a group found.
 
+        The others may have found other numbers of columns, by their own rounding.
+        """
+        if self.is_needed:
+            columns = torch.tensor(self.columns)
+            group.sum(columns if group.is_first else columns.zero_())
+            if not group.is_first:
+                self._resize(columns.tolist())
+        for found in self.buffers():
+            group.sum(found if group.is_first else found.zero_())
 
-def _fitter(width: int, share: int) -> _Fitter:
-    if share == width:
-        return _Whole()
-    return _Exact(share) if width <= WIDEST_EXACT else _Sketch(width, share)
+    def _resize(self, columns: Sequence[int]) -> None:
+        for number, size in enumerate(zip(self._widths, columns, strict=True)):
+            zeros = self._mean(number).new_zeros(size)
+            self.register_buffer(f"directions_{number}", zeros)
 
+    def _mean(self, number: int) -> Tensor:
+        return self.get_buffer(f"mean_{number}")
 
-class _Fitter(abc.ABC):
-    """Looks at all rows of a block.
+    def _directions(self, number: int) -> Tensor:
+        return self.get_buffer(f"directions_{number}")
 
-    Attributes:
-        passes: How often it still has to.
-        mean_square: Of the norms of the rows once compressed, when that is known.
-    """
+    def _load_from_state_dict(
+        self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any
+    ) -> None:
+        """See the base class: columns are as many as were saved, if they can be.
 
-    passes = 1
-    mean_square: Tensor
+        Others do not fit those that there are, and are refused for that.
+        """
+        names = [f"{prefix}directions_{n}" for n in range(len(self._widths))]
+        shapes = [state_dict[name].shape for name in names if name in state_dict]
+        if self.is_needed and self._are_possible(shapes):
+            self._resize([columns for _, columns in shapes])
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
-    @abc.abstractmethod
-    def add(self, block: Tensor) -> None:
-        """Take in some rows."""
-
-    def end_pass(self) -> None:
-        """Take in that these were all."""
-        self.passes -= 1
-
-
-@final
-class _Whole(_Fitter):
-    """A block that stays as it is."""
-
-    def __init__(self) -> None:
-        self._squares, self._count = torch.zeros((), dtype=torch.float64), 0
-
-    def add(self, block: Tensor) -> None:
-        """See the base class."""
-        self._squares = self._squares.to(block.device)
-        self._squares += block.double().square().sum()
-        self._count += len(block)
-
-    def end_pass(self) -> None:
-        """See the base class."""
-        super().end_pass()
-        self.mean_square = self._squares / self._count
-
-
-class _Search(_Fitter):
-    """A block that is compressed.
-
-    Attributes:
-        mean: Of its columns.
-        directions: (columns, share), orthonormal, or zeros where nothing varies.
-    """
-
-    mean: Tensor
-    directions: Tensor
-
-    def __init__(self, share: int) -> None:
-        self._share, self._epsilon = share, 0.0
-        self._moments: Moments | None = None
-
-    def _add_moments(self, block: Tensor, *, products: bool) -> None:
-        self._epsilon = torch.finfo(block.dtype).eps
-        for part in _portions(block):
-            if self._moments is None:
-                self._moments = Moments(part, products=products)
-            self._moments.add(part)
-
-    def _choose(self, covariance: Tensor, basis: Tensor | None = None) -> None:
-        """Keep what varies most, by the covariance of a basis' coordinates."""
-        rows = covariance.shape[0] if basis is None else basis.shape[0]
-        if not torch.isfinite(covariance).all():
-            # Said of the embedding, which is then refused.
-            self.directions = covariance.new_full((rows, self._share), torch.nan)
-            self.mean_square = covariance.new_tensor(torch.nan)
-            return
-        variances, vectors = torch.linalg.eigh((covariance + covariance.T) / 2)
-        variances = variances.flip(0)[: self._share]
-        vectors = vectors.flip(1)[:, : self._share]
-        directions = vectors if basis is None else basis @ vectors
-        tiny = torch.finfo(torch.float64).eps * rows
-        least = variances[0] * max(tiny, (NOISE_DIGITS * self._epsilon) ** 2)
-        varies = variances > least
-        # Either sign would do; this one is the same wherever rounding goes.
-        largest = directions.abs().argmax(0, keepdim=True)
-        signs = directions.gather(0, largest).sign()
-        self.directions = directions * signs * varies
-        self.mean_square = (variances * varies).sum()
+    def _are_possible(self, shapes: Sequence[torch.Size]) -> bool:
+        if len(shapes) != len(self._widths):
+            return False
+        if any(len(shape) != 2 for shape in shapes):
+            return False
+        rows, columns = zip(*shapes, strict=True)
+        each = zip(columns, self._widths, strict=True)
+        return (
+            rows == self._widths
+            and sum(columns) == self._dim
+            and all(0 < kept <= width for kept, width in each)
+        )
 
 
-@final
-class _Exact(_Search):
-    """By all products of its columns, in one pass."""
-
-    def add(self, block: Tensor) -> None:
-        """See the base class."""
-        self._add_moments(block, products=True)
-
-    def end_pass(self) -> None:
-        """See the base class."""
-        super().end_pass()
-        assert self._moments is not None
-        self.mean = self._moments.mean
-        self._choose(self._moments.covariance)
-        self._moments = None
-
-
-@final
-class _Sketch(_Search):
-    """By randomised subspace iteration (Halko, Martinsson and Tropp 2011).
-
-    Directions at random are multiplied by the covariance some times, which turns them
-    to those of large variance; the best of their span are the result.
-    """
-
-    passes = 1 + PRODUCTS
-
-    def __init__(self, width: int, share: int) -> None:
-        super().__init__(share)
-        generator = torch.Generator().manual_seed(SEED)
-        size = width, min(width, share + EXTRA_DIRECTIONS)
-        self._basis = torch.randn(size, generator=generator, dtype=torch.float64)
-        self._product = torch.zeros_like(self._basis)
-
-    def add(self, block: Tensor) -> None:
-        """See the base class."""
-        if self.passes > PRODUCTS:
-            self._add_moments(block, products=False)
-            return
-        for part in _portions(block):
-            centred = part - self.mean
-            self._product.addmm_(centred.T, centred @ self._basis)
-
-    def end_pass(self) -> None:
-        """See the base class."""
-        super().end_pass()
-        assert self._moments is not None
-        if self.passes == PRODUCTS:
-            self.mean = self._moments.mean
-            self._basis = torch.linalg.qr(self._basis.to(self.mean.device))[0]
-        elif self.passes and torch.isfinite(self._product).all():
-            self._basis = torch.linalg.qr(self._product)[0]
-        elif not self.passes:
-            product = self._product / self._moments.count
-            self._choose(self._basis.T @ product, self._basis)
-        self._product = torch.zeros_like(self._basis)
-
-
-def _portions(block: Tensor) -> Iterator[Tensor]:
-    """A block's rows in float64, so many at a time that the copies stay small."""
-    for part in torch.split(block, max(1, PORTION // block.shape[1])):
-        yield part.double()
+def _look(found: Sequence[Fitter], rows: Pass) -> None:
+    """Go over all rows, as often as each block has to."""
+    while wanted := [n for n, one in enumerate(found) if one.passes]:
+        for blocks in rows(wanted):
+            for number, block in zip(wanted, blocks, strict=True):
+                found[number].add(block)
+        for number in wanted:
+            found[number].end_pass()

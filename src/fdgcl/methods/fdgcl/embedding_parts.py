@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from fdgcl.methods.fdgcl.compression import fitting_bytes, shares
+from fdgcl.methods.fdgcl.principal_directions import fitting_bytes
 
 if TYPE_CHECKING:
     from fdgcl.methods.base import Config
@@ -17,18 +17,21 @@ if TYPE_CHECKING:
 class Parts:
     """The blocks of an embedding: a view, several, or their sum, and those kept.
 
+    How many columns of a compressed embedding each block has is known once it is
+    trained, by `Compression.columns`.
+
     Attributes:
         widths: Columns of each block as it is made.
-        shares: Those of each in the embedding.
+        dim: Columns that the embedding may have.
 
     Example:
-        >>> found = Parts((512, 1433), (512, 512))
+        >>> found = Parts((512, 1433), 1024)
         >>> found.made, found.width, found.is_compressed
         (1945, 1024, True)
     """
 
     widths: tuple[int, ...]
-    shares: tuple[int, ...]
+    dim: int
 
     @classmethod
     def of(
@@ -53,14 +56,13 @@ class Parts:
             >>> from fdgcl.methods.fdgcl.settings import Settings
             >>> settings = Settings(hidden=256, dim=512, keep=("features",))
             >>> Parts.of(settings, 0.5, 1433)
-            Parts(widths=(256, 256, 1024), shares=(170, 171, 171))
+            Parts(widths=(256, 256, 1024), dim=512)
         """
         views = [settings.hidden_columns] * count_views(settings, beta)
         names = settings.keep if kept is None else kept
         columns = settings.reduced(num_features)
         blocks = [columns * (1 if name == "features" else relations) for name in names]
-        widths = (*views, *blocks)
-        return cls(widths, shares(widths, settings.dim))
+        return cls((*views, *blocks), settings.dim)
 
     @classmethod
     def of_run(cls, config: Config) -> Self:
@@ -81,7 +83,7 @@ class Parts:
     @property
     def width(self) -> int:
         """Columns of the embedding."""
-        return sum(self.shares)
+        return min(self.made, self.dim)
 
     @property
     def is_compressed(self) -> bool:
@@ -91,33 +93,26 @@ class Parts:
     @property
     def fitting_bytes(self) -> int:
         """Memory that the search for directions takes beside the rows, about."""
-        return fitting_bytes(self.widths, self.shares)
+        return fitting_bytes(self.widths, self.dim)
 
     @property
     def directions(self) -> int:
-        """Numbers that the model keeps of directions."""
-        sizes = zip(self.widths, self.shares, strict=True)
-        return sum(width * share for width, share in sizes if share < width)
+        """Numbers that the model keeps of directions, at most: all the widest one's."""
+        return max(self.widths) * self.dim if self.is_compressed else 0
 
     def notices(self) -> list[str]:
         """What to tell of compression, if there is any.
 
         Example:
-            >>> Parts((512, 1433), (512, 512)).notices()[0][:50]
-            'the parts of the embedding have 1,945 columns; one'
+            >>> Parts((512, 1433), 1024).notices()[0][:50]
+            'the parts of the embedding have 1,945 columns; the'
         """
         if not self.is_compressed:
             return []
-        sizes = zip(self.widths, self.shares, strict=True)
-        compressed = sum(share < width for width, share in sizes)
-        which = "each is"
-        if compressed < len(self.widths):
-            which = "one of them is" if compressed == 1 else "the wide ones are each"
-        if len(self.widths) == 1:
-            which = "these are"
         return [
-            f"the parts of the embedding have {self.made:,} columns; {which} "
-            f"compressed by PCA, to {self.width:,} in all"
+            f"the parts of the embedding have {self.made:,} columns; these are "
+            f"compressed by PCA, to {self.width:,} in all: the directions that vary "
+            "most"
         ]
 
 

@@ -70,7 +70,7 @@ class Encoders(GraphModel):
         self._dynamics = nn.ModuleList(dynamics)
         self.standardize = standardize
         self.combination = combination or Combination(
-            [1 / count] * count, Parts((dim,), (dim,)), dtype=dtype
+            [1 / count] * count, Parts((dim,), dim), dtype=dtype
         )
         self.activation = activation
         self._activation = build_activation(activation)

@@ -93,8 +93,7 @@ class FdgclMethod(Method[Settings, Encoders]):
         settings: Settings = config.settings
         given = config.num_features
         parts = Parts.of_run(config)
-        sizes = zip(parts.widths, parts.shares, strict=True)
-        compressed = {size for each in sizes if each[0] > each[1] for size in each}
+        compressed = {*parts.widths} if parts.is_compressed else set[int]()
         columns, of_views = _columns(settings, given, config.decisions["reduced_views"])
         reduced = {given, columns} if columns < given else set[int]()
         width = of_views * config.num_relations

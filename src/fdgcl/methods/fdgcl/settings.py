@@ -127,8 +127,8 @@ class Settings(MethodSettings):
     )
     dim: int = setting(
         2048,
-        "Columns of the embedding, at most. Parts with more together are compressed by "
-        "PCA.",
+        "Columns of the embedding, at most. Of parts with more, PCA keeps what varies "
+        "most.",
     )
     hidden: int | None = setting(
         None,
