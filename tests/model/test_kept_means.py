@@ -181,7 +181,7 @@ def test_row_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_blocks_alike_are_held_once() -> None:
     settings = FDGCL(**{**paper_defaults(), "keep": ("out", "in")}).check()
     prepared = prepare(drawn(directed=False), settings, kept=("out", "in"))
-    found = prepared.averaged(torch.device("cpu"))
+    found = prepared.kept_features(torch.device("cpu")).averages
     assert found["out"] is found["in"]
     assert [*found] == ["out", "in"]
     assert len(found) == 2

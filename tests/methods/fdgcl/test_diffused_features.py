@@ -14,6 +14,7 @@ from fdgcl.graphs.store.arrays import DamagedError
 from fdgcl.methods.fdgcl import Combination, DiffusedFeatures, Encoders, shuffling
 from fdgcl.methods.fdgcl.diffused import Diffusion
 from fdgcl.methods.fdgcl.embedding_parts import Parts
+from fdgcl.methods.fdgcl.kept_features import KeptFeatures
 from fdgcl.methods.fdgcl.sources import Factors
 from fdgcl.methods.fdgcl.stored_statistics import load_statistics
 from fdgcl.methods.fdgcl.windows import Held
@@ -46,7 +47,7 @@ def in_memory(diffusion: Diffusion) -> DiffusedFeatures:
     rows = [torch.from_numpy(rows_of(diffusion, order)) for order in (0, 1)]
     blocks = diffusion.store.features
     x = np.concatenate([block.read(0, NODES) for block in blocks], 1)
-    return DiffusedFeatures.in_memory(rows, x)
+    return DiffusedFeatures.in_memory(rows, KeptFeatures(x))
 
 
 def numbers_of(held: Held) -> Tensor:

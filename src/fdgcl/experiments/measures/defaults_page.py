@@ -89,6 +89,9 @@ class _Page:
             for one in self.asked
             if not set(one.options["parts"]) <= set(FREE_NAMES)
         }
+        self.with_twins = {
+            one.variant for one in self.asked if "untrained" in one.options["parts"]
+        }
         self.left_out = list(
             dict.fromkeys(n for one in self.asked for n in one.options["without"])
         )
@@ -98,8 +101,9 @@ class _Page:
     def scores(self) -> Table:
         """A line a dataset: the rows without training, then the variants."""
         columns = ["dataset", *(FREE_NAMES[row] for row in self.rows)]
-        for label in self.variants.values():
-            columns += [label, f"{label}, untrained"]
+        for variant, label in self.variants.items():
+            twin = [f"{label}, untrained"] if variant in self.with_twins else []
+            columns += [label, *twin]
         cells, strong = [], set()
         for line, dataset in enumerate(self.datasets):
             found = self._line(dataset)
@@ -131,7 +135,8 @@ class _Page:
         for variant in self.variants:
             cell = dataset, variant
             found.append(self.results.trained.get(cell, NO_RESULT))
-            found.append(self.results.untrained.get(cell, NO_RESULT))
+            if variant in self.with_twins:
+                found.append(self.results.untrained.get(cell, NO_RESULT))
         return found
 
     def _name(self, dataset: str) -> str:
