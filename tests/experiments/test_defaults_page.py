@@ -274,3 +274,17 @@ def test_the_page_of_a_file_is_that_of_its_latest_number_of_splits(
     assert page.facts["command"].endswith("--device cpu --splits 2")
     assert "7 of 14 units" in _blocks(page.sections, "Left out")[0].text
     assert "of the paper" not in page.summary
+
+
+def test_a_twin_that_is_not_asked_for_has_no_column() -> None:
+    alone = variant_of("alone", "one", parts=["trained"])
+    twins = variant_of("twins", "one")
+    experiments = [rows_of("one"), alone, twins]
+    records = [
+        *_records(alone, "trained", 0.7),
+        *_records(twins, "trained", 0.8),
+        *_records(twins, "untrained", 0.6),
+    ]
+    table = _blocks(MEASURE.show(experiments, records, {}), "Scores")[0]
+    assert list(table.columns[-3:]) == ["ALONE", "TWINS", "TWINS, untrained"]
+    assert list(table.rows[0][-3:]) == ["70.00", "80.00", "60.00"]

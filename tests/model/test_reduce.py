@@ -236,6 +236,18 @@ def test_each_edge_type_has_the_reduced_columns(made: Store) -> None:
     assert any("2 x 9 columns" in one for one in model.notices_)
 
 
+@pytest.mark.parametrize("strategy", ["precompute", "in-loop"])
+def test_views_see_all_columns_along_each_edge_type(made: Store, strategy: str) -> None:
+    graph = in_memory(made)
+    typed = replace(graph, relations={"a": graph.adjacency, "b": graph.adjacency})
+    case: dict[str, Any] = {"reduce_views": False, "keep": ("global", "out")}
+    z = model_of(strategy=strategy, **case).fit_transform(typed)
+    plain = model_of(strategy=strategy, epochs=0, **case).fit_transform(graph)
+    # Twice the same edges: each block twice, brought to rows of mean square norm 1.
+    for found, block in ((z[:, 8:26], plain[:, 8:17]), (z[:, 26:], plain[:, 17:])):
+        assert_agree(found, np.hstack([block, block]) / np.sqrt(2), np.float32)
+
+
 def test_what_is_not_wide_is_left_alone(made: Store, tmp_path: Path) -> None:
     graph, store = in_memory(made), copied(made, tmp_path / "G")
     plain = model_of(reduce=0).fit_transform(graph)

@@ -312,9 +312,10 @@ def reduction_notices(
     """
     if held is None:
         return []
-    where = "" if of_views else "; views are trained on all, what is kept beside them"
-    of_these = "" if of_views else " is made of these"
-    return [
+    told = (
         f"{given:,} columns of features are reduced to {reduced:,} by their principal "
-        f"directions, which hold {100 * held:.0f} % of their variance{where}{of_these}"
-    ]
+        f"directions, which hold {100 * held:.0f} % of their variance"
+    )
+    if not of_views:
+        told += "; views are trained on all, what is kept beside them is made of these"
+    return [told]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import torch
 from torch import Tensor
 
 from fdgcl.methods.fdgcl.features import Features, dense
@@ -40,8 +41,10 @@ class KeptFeatures:
         """Rows of all columns diffused, as of the columns that are kept.
 
         Diffusion multiplies from the left, the directions from the right: whichever is
-        first.
+        first. Columns stand side by side once for each edge type.
         """
         if self.directions is None:
             return diffused
-        return diffused @ self.directions.to(diffused)
+        directions = self.directions.to(diffused)
+        of_types = torch.split(diffused, len(directions), dim=1)
+        return torch.cat([one @ directions for one in of_types], dim=1)

@@ -96,6 +96,8 @@ def plan_training(
     seconds = train_seconds(nodes, features, hidden, settings.epochs)
     seconds += embed_seconds(nodes, features, width)
     rows = f"{nodes if batch is None else batch:,}"
+    reduced = settings.reduced(given)
+    fewer = f" (--reduce-views makes them {reduced:,})" if reduced < features else ""
     together = f", {members} processes" if members > 1 else ""
     return TrainingPlan(
         does=(
@@ -106,7 +108,7 @@ def plan_training(
         peak_bytes=peak,
         memory=memory,
         least_bytes=peak,
-        purpose=f"for {features:,} features, views of {hidden:,} columns and "
+        purpose=f"for {features:,} features{fewer}, views of {hidden:,} columns and "
         f"batches of {rows} nodes",
         disk_bytes=embedding_bytes(nodes, width),
         seconds=seconds,
