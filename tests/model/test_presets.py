@@ -64,7 +64,7 @@ def test_no_preset_follows_the_defaults(variant: str) -> None:
     told = set(paper_defaults())
     # What nothing but the machine, the graph or the user decides.
     open_ones = {"seed", "device", "dtype", "precision", "fast", "strategy"}
-    open_ones |= {"gradient", "batch_size", "window", "structural"}
+    open_ones |= {"gradient", "batch_size", "window", "structural", "reduce_views"}
     open_ones |= {"direction", "beta", "dynamics_options", "loss_options"}
     assert told | open_ones == set(FDGCL().get_params())
     assert not told & open_ones
