@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from scipy.sparse import csr_array
 from torch import Tensor
 
 from fdgcl import FDGCL, Graph, block_model
@@ -18,9 +20,11 @@ from fdgcl.choosing.portfolio import DEFAULTS, portfolio
 from fdgcl.choosing.shared_training import SharedTraining
 from fdgcl.graphs import Targets
 from fdgcl.methods.fdgcl.diffused_features import DiffusedFeatures
+from fdgcl.methods.fdgcl.in_loop import InLoop
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.resources import Resources
 from fdgcl.training import NonFiniteLossError, loop
+from tolerances import assert_agree
 
 SMALL: dict[str, Any] = {"device": "cpu", "hidden": 8}
 
@@ -328,3 +332,22 @@ def test_a_choice_is_shown_and_told() -> None:
     means = [one.mean for one in found.tried]
     assert means == sorted(means, reverse=True)
     assert found.to_dict()["taken"]["validation"] == found.taken.mean
+
+
+def test_sparse_wide_features_are_multiplied_in_the_loop() -> None:
+    graph = graph_of(num_features=40)
+    assert graph.features is not None
+    few = np.where(graph.features > 1, graph.features, 0)
+    wide = replace(graph, features=csr_array(few))
+    given: dict[str, Any] = {"reduce": 8, "hidden": 2, "dim": 8, "epochs": 2}
+    found = []
+    for strategy in ("auto", "precompute"):
+        settings = Settings(**given, strategy=strategy, dtype="float64")
+        shared = SharedTraining(wide, settings, Resources())
+        planned = [shared.plan("defaults", settings)]
+        ((_, embedding),) = shared.embeddings(planned)
+        assert isinstance(embedding, torch.Tensor)
+        assert isinstance(shared.source, InLoop) == (strategy == "auto")
+        found.append(embedding)
+    # Features are float32, and so are the reduced ones, which one way diffuses.
+    assert_agree(found[0], found[1], np.float32)

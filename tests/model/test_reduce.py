@@ -22,8 +22,8 @@ from fdgcl.graphs.store.arrays import write_array
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods import find_method
 from fdgcl.methods.fdgcl import shuffling
-from fdgcl.methods.fdgcl.batching import reduces_views
 from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.methods.fdgcl.feature_columns import reduces_views
 from fdgcl.methods.fdgcl.preparation import prepare
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
 from fdgcl.methods.fdgcl.training_plan import plan_training
@@ -187,6 +187,8 @@ def test_views_see_all_columns_and_what_is_kept_the_reduced(
         "neighbours": _mean(graph.adjacency) @ reduced,
     }.items():
         assert_agree(source.kept(name), expected.astype(np.float32))
+    # What is diffused has the digits that the model asks for, in the loop as well.
+    assert source.kept("global").dtype == torch.float64
     # And a view is the same of all columns.
     weight = torch.eye(FEATURES, 8, dtype=torch.float64)
     assert_agree(source.hidden(1, weight), (step @ (step @ x))[:, :8])

@@ -17,12 +17,13 @@ from fdgcl._checks import InputError
 from fdgcl._progress import Progress
 from fdgcl.graphs import Graph
 from fdgcl.methods.base import Config
-from fdgcl.methods.fdgcl.batching import reduces_views
 from fdgcl.methods.fdgcl.combination import view_weights
 from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.encoder import Encoders
+from fdgcl.methods.fdgcl.feature_columns import reduces_views
 from fdgcl.methods.fdgcl.kept_blocks import KEPT, NEIGHBOURS, kept_blocks
 from fdgcl.methods.fdgcl.method import FdgclMethod, options_of
+from fdgcl.methods.fdgcl.preparation import DiffusionPreparation
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.sources import ViewSource
 from fdgcl.methods.fdgcl.training import ViewTraining
@@ -136,10 +137,10 @@ class SharedTraining:
             beta=None,
             dim=max(settings.dim, len(KEPT) + len(settings.orders)),
             hidden=settings.hidden_columns,
-            strategy="precompute",
             reduce_views=reduces_views(settings, graph.num_nodes),
         )
         prepared = method.prepare(graph, everything).within(resources)
+        assert isinstance(prepared, DiffusionPreparation), "the graph is in memory"
         method.check_training(prepared)
         prepared.check_memory()
         self._method, self._base = method, prepared
@@ -166,7 +167,7 @@ class SharedTraining:
         settings = replace(
             settings,
             feature_scaling=base.settings.feature_scaling,
-            strategy="precompute",
+            strategy=base.plan.strategy,
             reduce_views=base.settings.reduce_views,
         )
         direction = "symmetric" if NEIGHBOURS in base.kept else None

@@ -1,4 +1,4 @@
-"""What a training step takes: how many rows, of which columns, and how far it goes."""
+"""How many rows a training step takes, and how far it goes, where that is left open."""
 
 from __future__ import annotations
 
@@ -26,29 +26,6 @@ def batch_rows(settings: Settings, nodes: int) -> int | None:
     if chosen is None and large:
         chosen = max(BATCH_NUMBERS // settings.hidden_columns, 2)
     return None if chosen is None or chosen >= nodes else chosen
-
-
-def reduces_views(settings: Settings, nodes: int) -> bool:
-    """Whether views are made of reduced features, as what is kept beside them is.
-
-    Of all columns they are better. Batches are taken of diffused features, which are
-    dense: wide ones, of as many nodes, would take too much.
-    """
-    if settings.reduce_views is not None:
-        return settings.reduce_views
-    return batch_rows(settings, nodes) is not None
-
-
-def view_columns(settings: Settings, columns: int, nodes: int) -> int:
-    """Columns of the features that views are made of, of so many."""
-    return settings.reduced(columns) if reduces_views(settings, nodes) else columns
-
-
-def needs_reduction(settings: Settings, columns: int, nodes: int) -> bool:
-    """Whether anything is made of fewer columns of features than there are."""
-    if settings.reduced(columns) == columns:
-        return False
-    return bool(settings.keep) or reduces_views(settings, nodes)
 
 
 def batch_lr(settings: Settings, nodes: int) -> float:

@@ -15,14 +15,13 @@ from fdgcl._progress import Progress
 from fdgcl.diffusion import Dynamics
 from fdgcl.diffusion.stability import Bounds, StabilityReport, stability_report
 from fdgcl.graphs.diagnosis import FeatureFindings
-from fdgcl.methods.fdgcl.batching import (
-    batch_lr,
-    batch_rows,
+from fdgcl.methods.fdgcl.batching import batch_lr, batch_rows
+from fdgcl.methods.fdgcl.embedding_parts import Parts
+from fdgcl.methods.fdgcl.feature_columns import (
     needs_reduction,
     reduces_views,
     view_columns,
 )
-from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.kept_blocks import block_weights
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.sources import ViewSource

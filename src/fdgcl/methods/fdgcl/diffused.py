@@ -37,7 +37,7 @@ from fdgcl.graphs.scaling import ROW_SCALINGS, ColumnScale
 from fdgcl.graphs.store.arrays import StoredArray, is_finished, write_array
 from fdgcl.graphs.store.features import StoredFeatures, open_reduced, write_reduced
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl.batching import needs_reduction, reduces_views
+from fdgcl.methods.fdgcl.feature_columns import needs_reduction, reduces_views
 from fdgcl.methods.fdgcl.kept_blocks import averages_edges
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.preparation import chosen_scaling

@@ -27,7 +27,6 @@ from fdgcl.graphs.store.features import StoredFeatures, measure_scaling
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.asking_neighbours import neighbours_of_store
 from fdgcl.methods.fdgcl.averages import ONE_PRODUCT
-from fdgcl.methods.fdgcl.batching import needs_reduction, reduces_views
 from fdgcl.methods.fdgcl.decisions import neighbours_tell
 from fdgcl.methods.fdgcl.diffused import (
     AVERAGE,
@@ -38,6 +37,7 @@ from fdgcl.methods.fdgcl.diffused import (
     keeps_averages,
     wanted,
 )
+from fdgcl.methods.fdgcl.feature_columns import needs_reduction, reduces_views
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import (
     IO_ROWS,

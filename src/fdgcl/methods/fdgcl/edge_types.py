@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from fdgcl._checks import InputError
 from fdgcl.graphs import Graph
-from fdgcl.methods.fdgcl.batching import view_columns
+from fdgcl.methods.fdgcl.feature_columns import view_columns
 from fdgcl.methods.fdgcl.settings import Settings
 
 # Diffused features are this many times as wide: time and memory grow likewise, the

@@ -23,6 +23,8 @@ class InLoop(ViewSource):
         features: (nodes, features).
         filters: The graph's, or one for each of its edge types.
         kept: What stands beside the views; the features themselves if not given.
+        dtype: Of what is diffused beside the views.
+        device: Where that is to be.
     """
 
     def __init__(
@@ -30,8 +32,11 @@ class InLoop(ViewSource):
         features: Features,
         *filters: PolynomialFilter,
         kept: KeptFeatures | None = None,
+        dtype: torch.dtype = torch.float32,
+        device: torch.device | None = None,
     ) -> None:
         self._features, self._filters = features, filters
+        self._dtype, self._device = dtype, device or torch.device("cpu")
         self._kept = kept or KeptFeatures(features)
         orders = range(len(filters[0].coefficients))
         self._of_order = [[one.row(order) for one in filters] for order in orders]
@@ -52,8 +57,8 @@ class InLoop(ViewSource):
         return DiffusedFeatures.diffuse(
             self._kept.features,
             *self._filters,
-            dtype=torch.float32,
-            device=torch.device("cpu"),
+            dtype=self._dtype,
+            device=self._device,
         )
 
     def hidden(self, view: int, weight: Tensor, rows: Tensor | None = None) -> Tensor:

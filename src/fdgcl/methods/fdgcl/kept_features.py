@@ -43,8 +43,18 @@ class KeptFeatures:
         Diffusion multiplies from the left, the directions from the right: whichever is
         first. Columns stand side by side once for each edge type.
         """
-        if self.directions is None:
-            return diffused
-        directions = self.directions.to(diffused)
-        of_types = torch.split(diffused, len(directions), dim=1)
-        return torch.cat([one @ directions for one in of_types], dim=1)
+        return as_kept(diffused, self.directions)
+
+
+def as_kept(rows: Tensor, directions: Tensor | None) -> Tensor:
+    """Rows of all columns, once for each edge type, times the directions, if any.
+
+    Example:
+        >>> as_kept(torch.tensor([[1.0, 2.0, 3.0, 4.0]]), torch.ones(2, 1)).tolist()
+        [[3.0, 7.0]]
+    """
+    if directions is None:
+        return rows
+    directions = directions.to(rows)
+    of_types = torch.split(rows, len(directions), dim=1)
+    return torch.cat([one @ directions for one in of_types], dim=1)

@@ -16,6 +16,7 @@ from fdgcl.methods.fdgcl.decisions import ViewPreparation
 from fdgcl.methods.fdgcl.edge_types import as_trained
 from fdgcl.methods.fdgcl.embedding_parts import Parts
 from fdgcl.methods.fdgcl.encoder import Encoders
+from fdgcl.methods.fdgcl.feature_columns import feature_columns
 from fdgcl.methods.fdgcl.kept_blocks import AVERAGED, KEPT, block_weights
 from fdgcl.methods.fdgcl.preparation import check_batches, prepare
 from fdgcl.methods.fdgcl.settings import Settings
@@ -94,7 +95,9 @@ class FdgclMethod(Method[Settings, Encoders]):
         given = config.num_features
         parts = Parts.of_run(config)
         compressed = {*parts.widths} if parts.is_compressed else set[int]()
-        columns, of_views = _columns(settings, given, config.decisions["reduced_views"])
+        columns, of_views = feature_columns(
+            settings, given, reduced_views=config.decisions["reduced_views"]
+        )
         reduced = {given, columns} if columns < given else set[int]()
         width = of_views * config.num_relations
         return {width, settings.hidden_columns, *reduced, *compressed}
@@ -165,7 +168,9 @@ def new_views(
     """
     kept = settings.keep if kept is None else kept
     count = len(settings.orders)
-    reduced, columns = _columns(settings, num_features, reduced_views)
+    reduced, columns = feature_columns(
+        settings, num_features, reduced_views=reduced_views
+    )
     if keep_weight is None:
         given = 1.0 if settings.keep_weight is None else settings.keep_weight
         keep_weight = block_weights(kept, settings.keep, given)
@@ -197,13 +202,3 @@ def new_views(
         dtype=settings.torch_dtype,
     )
     return views.to(settings.torch_device)
-
-
-def _columns(
-    settings: Settings, num_features: int, reduced_views: bool
-) -> tuple[int, int]:
-    """Columns that features are reduced to, and of those that views are made of."""
-    if not settings.keep and not reduced_views:
-        return num_features, num_features
-    reduced = settings.reduced(num_features)
-    return reduced, reduced if reduced_views else num_features

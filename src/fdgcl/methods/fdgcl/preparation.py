@@ -234,11 +234,17 @@ class DiffusionPreparation(ViewPreparation):
                 kept,
             )
         if self.plan.strategy == "in-loop":
-            return InLoop(self.view_features, *self.filters, kept=kept)
+            return InLoop(
+                self.view_features,
+                *self.filters,
+                kept=kept,
+                dtype=settings.torch_dtype,
+                device=device,
+            )
         return DiffusedFeatures.diffuse(
             self.view_features,
             *self.filters,
-            dtype=self.settings.torch_dtype,
+            dtype=settings.torch_dtype,
             device=device,
             kept=kept,
             progress=None if progress is None else partial(progress, "diffuse"),

@@ -12,8 +12,8 @@ from fdgcl.executors.base import cores
 from fdgcl.graphs.reduction import reduction_bytes, reduction_products
 from fdgcl.graphs.store.row_blocks import RowBlocks
 from fdgcl.graphs.store.store import Manifest, Store
-from fdgcl.methods.fdgcl.batching import needs_reduction, view_columns
 from fdgcl.methods.fdgcl.diffused import keeps_averages
+from fdgcl.methods.fdgcl.feature_columns import needs_reduction, view_columns
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.planning import Plan, check_memory
 from fdgcl.planning.cost import RATES, diffuse_seconds, diffused_bytes

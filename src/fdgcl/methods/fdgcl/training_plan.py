@@ -14,8 +14,9 @@ import torch
 from fdgcl._memory import resident_bytes
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.agreement import can_be_fused
-from fdgcl.methods.fdgcl.batching import batch_rows, block_rows, view_columns
+from fdgcl.methods.fdgcl.batching import batch_rows, block_rows
 from fdgcl.methods.fdgcl.embedding_parts import Parts
+from fdgcl.methods.fdgcl.feature_columns import view_columns
 from fdgcl.methods.fdgcl.kept_blocks import kept_blocks
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.shuffling import Shuffle

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from fdgcl._prefetch import prefetch
 from fdgcl.methods.fdgcl.diffused import AVERAGE, DiffusedRows, Diffusion
+from fdgcl.methods.fdgcl.kept_features import as_kept
 from fdgcl.methods.fdgcl.shuffling import Range
 from fdgcl.methods.fdgcl.windows import Held, Item, RowWindows
 
@@ -83,9 +84,7 @@ class RowsOnDisk(RowWindows):
 
     def reduced(self, diffused: Tensor) -> Tensor:
         """See the base class; diffused or not, rows are multiplied alike."""
-        if self._directions is None:
-            return diffused
-        return diffused @ self._directions.to(diffused)
+        return as_kept(diffused, self._directions)
 
     def release(self) -> None:
         """See the base class."""
