@@ -6,7 +6,8 @@ PORTABLE := $(addprefix tests/,test_tolerances.py graphs operators losses model 
 	$(patsubst %,tests/diffusion/test_%.py,diffuse dynamics fast_paths polynomial \
 	solvers spectral) \
 	$(patsubst %,tests/methods/test_%.py,bgrl cca_ssg gcn propagation) \
-	$(patsubst %,tests/methods/fdgcl/test_%.py,agreement compression standardization)
+	$(patsubst %,tests/methods/fdgcl/test_%.py,agreement column_shares compression \
+	standardization)
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test test-portable bench check install browser clean

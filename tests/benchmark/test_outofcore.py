@@ -30,7 +30,8 @@ from fdgcl.cli import app
 from fdgcl.diffusion.basis import Basis
 from fdgcl.graphs.diagnosis import FeatureFindings
 from fdgcl.graphs.store.store import Manifest, Store, write_manifest
-from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
+from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.methods.fdgcl.recipe import Recipe
 from fdgcl.operators.neighbour_information import NeighbourInformation
 from scale.calibration import STAGES
 

@@ -18,7 +18,8 @@ from fdgcl._memory import parse_size
 from fdgcl.cli import app
 from fdgcl.diffusion.polynomial import PolynomialFilter
 from fdgcl.graphs.store.store import Store
-from fdgcl.methods.fdgcl.diffused import FORMAT, DiffusedRows, Diffusion
+from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
+from fdgcl.methods.fdgcl.recipe import FORMAT
 from fdgcl.operators.in_memory import build_operator
 from helpers.accidents import everything, flip, full_disk
 from helpers.papers_method import PAPER, write_paper

@@ -14,7 +14,8 @@ from fdgcl.graphs.store import row_blocks
 from fdgcl.graphs.store.arrays import DamagedError
 from fdgcl.graphs.store.store import Store, write_manifest
 from fdgcl.methods.fdgcl import DiffusedFeatures, shuffling
-from fdgcl.methods.fdgcl.diffused import AVERAGE, Diffusion
+from fdgcl.methods.fdgcl.diffused import Diffusion
+from fdgcl.methods.fdgcl.recipe import AVERAGE
 from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.slice_plan import plan_diffusion
 from fdgcl.methods.fdgcl.training_plan import plan_training

@@ -28,16 +28,9 @@ from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.asking_neighbours import neighbours_of_store
 from fdgcl.methods.fdgcl.averages import ONE_PRODUCT
 from fdgcl.methods.fdgcl.decisions import neighbours_tell
-from fdgcl.methods.fdgcl.diffused import (
-    AVERAGE,
-    Block,
-    Diffusion,
-    Recipe,
-    as_chosen,
-    keeps_averages,
-    wanted,
-)
+from fdgcl.methods.fdgcl.diffused import Diffusion, as_chosen, keeps_averages, wanted
 from fdgcl.methods.fdgcl.feature_columns import needs_reduction, reduces_views
+from fdgcl.methods.fdgcl.recipe import AVERAGE, Block, Recipe
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.slice_plan import (
     IO_ROWS,

@@ -23,10 +23,11 @@ from fdgcl.graphs.feature_map import FeatureMap
 from fdgcl.graphs.store.features import StoredFeatures
 from fdgcl.graphs.store.store import Store
 from fdgcl.methods.fdgcl.decisions import ViewPreparation
-from fdgcl.methods.fdgcl.diffused import Diffusion, Recipe
+from fdgcl.methods.fdgcl.diffused import Diffusion
 from fdgcl.methods.fdgcl.diffused_features import DiffusedFeatures
 from fdgcl.methods.fdgcl.diffusing import check_settings
 from fdgcl.methods.fdgcl.kept_blocks import AVERAGED, NEIGHBOURS, kept_blocks
+from fdgcl.methods.fdgcl.recipe import Recipe
 from fdgcl.methods.fdgcl.running import diffuse_store
 from fdgcl.methods.fdgcl.settings import Settings
 from fdgcl.methods.fdgcl.stored_statistics import load_statistics

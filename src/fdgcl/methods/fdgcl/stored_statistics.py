@@ -11,7 +11,8 @@ from torch import Tensor
 
 from fdgcl._progress import Progress
 from fdgcl._tensors import read_tensors, write_tensors
-from fdgcl.methods.fdgcl.diffused import AVERAGE, DiffusedRows, Diffusion
+from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
+from fdgcl.methods.fdgcl.recipe import AVERAGE
 from fdgcl.methods.fdgcl.statistics import BLOCK_ROWS, Statistics
 from fdgcl.training import ProcessGroup
 

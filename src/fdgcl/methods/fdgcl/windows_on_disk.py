@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from fdgcl._prefetch import prefetch
-from fdgcl.methods.fdgcl.diffused import AVERAGE, DiffusedRows, Diffusion
+from fdgcl.methods.fdgcl.diffused import DiffusedRows, Diffusion
 from fdgcl.methods.fdgcl.kept_features import as_kept
+from fdgcl.methods.fdgcl.recipe import AVERAGE
 from fdgcl.methods.fdgcl.shuffling import Range
 from fdgcl.methods.fdgcl.windows import Held, Item, RowWindows
 
